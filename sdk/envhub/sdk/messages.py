@@ -1,0 +1,186 @@
+"""What an agent sends and what it sees: Action, Observation, StepResult and the parts they are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+JsonObject = dict[str, Any]
+
+EndReason = Literal[
+    "terminated",
+    "max_turns",
+    "episode_time",
+    "step_deadline",
+    "error",
+    "lease_lost",
+    "closed",
+    "unresolved",
+]
+"""Why an episode ended.
+
+    terminated                 the environment ended it; reward by rubric
+    max_turns, episode_time    truncated; reward by rubric at the cut
+    step_deadline              truncated; no reward
+    error                      environment, sandbox or server failed; no reward
+    lease_lost, closed         nobody renewed it, or the caller closed it before the end; no reward
+    unresolved                 it ended but grading failed or timed out; no reward, can be graded again
+"""
+
+
+class WireModel(BaseModel):
+    """Base of all that crosses the wire: immutable, unknown fields are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class TextPart(WireModel):
+    """Text the model reads."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ImagePart(WireModel):
+    """A picture the model sees, inline or by digest."""
+
+    type: Literal["image"] = "image"
+    media_type: str = "image/png"
+    data: str | None = None
+    """The bytes in base64; None where only the digest is kept (recordings store the bytes as a blob)."""
+    digest: str | None = None
+    """`sha256:<hex>` of the bytes; None where `data` is given."""
+
+    @model_validator(mode="after")
+    def _has_content(self) -> ImagePart:
+        if self.data is None and self.digest is None:
+            raise ValueError("an image part needs data (base64) or digest")
+        return self
+
+
+class ToolResultPart(WireModel):
+    """What one tool call returned."""
+
+    type: Literal["tool_result"] = "tool_result"
+    name: str
+    call_id: str | None = None
+    """The id of the call it answers; None where the call had none."""
+    content: tuple[Annotated[TextPart | ImagePart, Field(discriminator="type")], ...] = ()
+    is_error: bool = False
+    """True where the call was refused or failed in a way the model should read about."""
+
+
+Part = Annotated[TextPart | ImagePart | ToolResultPart, Field(discriminator="type")]
+
+
+class Observation(WireModel):
+    """What the model sees, and nothing else."""
+
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def of(cls, *content: str | TextPart | ImagePart | ToolResultPart) -> Observation:
+        """An observation of these parts; a str becomes a text part."""
+        return cls(parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in content))
+
+    @property
+    def text(self) -> str:
+        """All text in order, tool results included, joined by newlines."""
+        lines: list[str] = []
+        for part in self.parts:
+            inner = part.content if isinstance(part, ToolResultPart) else (part,)
+            lines.extend(piece.text for piece in inner if isinstance(piece, TextPart))
+        return "\n".join(lines)
+
+
+class Message(WireModel):
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | tuple[Part, ...]
+
+
+class ToolCall(WireModel):
+    """A call the model asks for."""
+
+    name: str
+    arguments: JsonObject | str = Field(default_factory=dict)
+    """A JSON object, or the model's own text for it; text that is no JSON object is answered as a tool error."""
+    id: str | None = None
+    """The model's id for the call, repeated in its result; None where it gave none."""
+
+
+class Action(WireModel):
+    """A message, or one or more tool calls: exactly one of the two."""
+
+    message: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Action:
+        if (self.message is None) == (not self.tool_calls):
+            raise ValueError("an action is either a message or one or more tool_calls")
+        return self
+
+    @classmethod
+    def of(cls, value: str | ToolCall | Action) -> Action:
+        """An action of a message text, a tool call, or itself."""
+        if isinstance(value, Action):
+            return value
+        return cls(message=value) if isinstance(value, str) else cls(tool_calls=(value,))
+
+    @classmethod
+    def call(cls, tool: str, /, **arguments: Any) -> Action:
+        """An action of one tool call."""
+        return cls(tool_calls=(ToolCall(name=tool, arguments=arguments),))
+
+
+class StepResult(WireModel):
+    """What one step gave. The policy sees `observation`; everything else is for the control side."""
+
+    observation: Observation
+    reward: float | None = None
+    """Reward of this step; None where there is none to give (never a stand-in for a failure's 0)."""
+    rewards: dict[str, float] = Field(default_factory=dict)
+    """Named parts of `reward`, already weighted: they sum to it."""
+    terminated: bool = False
+    """The environment ended the episode."""
+    truncated: bool = False
+    """The episode was cut from outside: turns, time or a deadline."""
+    end: EndReason | None = None
+    """Why the episode ended; None while it goes on. Set by the host."""
+    info: JsonObject = Field(default_factory=dict)
+    """Diagnostics for the control side; never shown to the agent."""
+
+    @field_validator("reward", mode="before")
+    @classmethod
+    def _plain_number(cls, value: Any) -> Any:
+        item = getattr(value, "item", None)
+        if callable(item) and getattr(value, "size", 1) == 1:
+            value = item()  # numpy and torch scalars, and arrays of one element
+        if isinstance(value, (int, float)) and not math.isfinite(value):
+            raise ValueError(f"reward must be a finite number or None, not {value!r}")
+        return value
+
+    @property
+    def ended(self) -> bool:
+        """True where this was the episode's last step."""
+        return self.terminated or self.truncated or self.end is not None
+
+
+__all__ = [
+    "Action",
+    "EndReason",
+    "ImagePart",
+    "JsonObject",
+    "Message",
+    "Observation",
+    "Part",
+    "StepResult",
+    "TextPart",
+    "ToolCall",
+    "ToolResultPart",
+    "WireModel",
+]
