@@ -134,8 +134,12 @@ class Environment:
     async def _call_together(self, batch: Sequence[ToolCall]) -> list[ToolResultPart]:
         if len(batch) == 1:
             return [await call_tool(self, self.tools, batch[0])]
-        async with asyncio.TaskGroup() as group:
-            running = [group.create_task(call_tool(self, self.tools, call)) for call in batch]
+        try:
+            async with asyncio.TaskGroup() as group:
+                running = [group.create_task(call_tool(self, self.tools, call)) for call in batch]
+        except BaseExceptionGroup as failures:
+            # As a single call would: the host assigns the failure to a boundary by its type.
+            raise failures.exceptions[0] from failures
         return [task.result() for task in running]
 
     def _batches(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:

@@ -110,9 +110,11 @@ def _import(folder: Path, module_name: str) -> ModuleType:
     try:
         return importlib.import_module(f"{package}.{module_name}")
     except ModuleNotFoundError as error:
-        raise EnvironmentFailed(
-            f"{folder.name} needs the Python module {error.name!r}; add what provides it to `requirements` in {FILE_NAME}"
-        ) from error
+        missing = str(error.name)
+        if missing.startswith(package):
+            raise EnvironmentFailed(f"no module {missing.removeprefix(package)!r} in {folder}") from error
+        hint = f"add what provides it to `requirements` in {FILE_NAME}"
+        raise EnvironmentFailed(f"{folder.name} needs the Python module {missing!r}; {hint}") from error
     except Exception as error:
         raise EnvironmentFailed(f"{folder.name}: importing {module_name}.py raised {error!r}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Annotated, Any, Literal
 
@@ -156,18 +157,29 @@ class StepResult(WireModel):
 
     @field_validator("reward", mode="before")
     @classmethod
-    def _plain_number(cls, value: Any) -> Any:
-        item = getattr(value, "item", None)
-        if callable(item) and getattr(value, "size", 1) == 1:
-            value = item()  # numpy and torch scalars, and arrays of one element
-        if isinstance(value, (int, float)) and not math.isfinite(value):
-            raise ValueError(f"reward must be a finite number or None, not {value!r}")
-        return value
+    def _plain_reward(cls, value: Any) -> Any:
+        return _finite(value)
+
+    @field_validator("rewards", mode="before")
+    @classmethod
+    def _plain_rewards(cls, value: Any) -> Any:
+        return {name: _finite(part) for name, part in value.items()} if isinstance(value, dict) else value
 
     @property
     def ended(self) -> bool:
         """True where this was the episode's last step."""
         return self.terminated or self.truncated or self.end is not None
+
+
+def _finite(value: Any) -> Any:
+    """A reward as plain Python; numpy and torch scalars, and arrays of one element, become numbers."""
+    item = getattr(value, "item", None)
+    if callable(item):
+        with contextlib.suppress(ValueError, RuntimeError):  # more than one element: left for the type check
+            value = item()
+    if isinstance(value, (int, float)) and not math.isfinite(value):
+        raise ValueError(f"a reward must be a finite number, not {value!r}")
+    return value
 
 
 __all__ = [

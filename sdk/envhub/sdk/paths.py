@@ -50,7 +50,7 @@ def find_server_token(url: str) -> str | None:
             record: ServerRecord = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if record.get("url", "").rstrip("/") == url.rstrip("/"):
+        if isinstance(record, dict) and record.get("url", "").rstrip("/") == url.rstrip("/"):
             return record.get("token")
     return None
 

@@ -86,8 +86,8 @@ async def _graded(part: Criterion, environment: Any) -> float:
         number = float(await value if inspect.isawaitable(value) else value)
     except Exception as error:
         raise GradingFailed(f"criterion {part.name!r} raised {type(error).__name__}: {error}") from error
-    if not math.isfinite(number):
-        raise GradingFailed(f"criterion {part.name!r} gave {number}, not a finite number")
+    if not math.isfinite(number * part.weight):
+        raise GradingFailed(f"criterion {part.name!r} gave {number} (weight {part.weight}), not a finite number")
     return number
 
 

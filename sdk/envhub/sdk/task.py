@@ -84,13 +84,20 @@ class ListedTasks:
 
 
 def read_tasks(path: Path) -> ListedTasks:
-    """Tasks of a JSONL file, or of every *.jsonl in a folder (in name order); blank lines are skipped."""
+    """Tasks of a JSONL file, or of every *.jsonl in a folder (in name order); blank lines are skipped.
+
+    Raises:
+        ManifestError: no such file or folder, or a line that is no task; says which.
+    """
+    if not path.exists():
+        raise ManifestError(f"no tasks at {path}; put *.jsonl files there, one task a line, or override `tasks`")
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     return ListedTasks(task for file in files for task in _read_file(file))
 
 
 def _read_file(file: Path) -> Iterable[Task]:
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    # Lines end in \n alone: str.splitlines would also cut at U+2028 and its like, which JSON strings may hold.
+    for number, line in enumerate(file.read_bytes().split(b"\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import PlainSerializer, PlainValidator, model_validator
+from pydantic import Field, PlainSerializer, PlainValidator, model_validator
 
 from envhub.sdk.messages import WireModel
 
@@ -28,7 +28,10 @@ def _unpack(code: str) -> Any:
             packed = array(_CODES[code])
             packed.frombytes(base64.b64decode(value["data"], validate=True))
             return tuple(packed)
-        return tuple(array(_CODES[code], value))
+        try:
+            return tuple(array(_CODES[code], value))
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"not an array of {code}: {error}") from error
 
     return unpack
 
@@ -58,7 +61,7 @@ class Sample(WireModel):
 
     parent: int | None = None
     """Step index whose sequence this one continues; None: it starts afresh."""
-    keep: int = 0
+    keep: int = Field(default=0, ge=0)
     """How many tokens of the parent's sequence come first."""
     prompt_ids: TokenIds = ()
     """(P,) tokens given to the policy after those kept; mask 0."""

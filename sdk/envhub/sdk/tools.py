@@ -112,7 +112,8 @@ def _make_tool(attribute: str, function: Callable[..., Any], mark: _Mark) -> Too
         if parameter.name not in hints:
             raise TypeError(f"tool {attribute!r}: argument {parameter.name!r} needs a type annotation")
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], Field(default=default))
+        # Under an alias, so that an argument may be called `json` or `copy` as the model's own methods are.
+        fields[f"argument_{parameter.name}"] = (hints[parameter.name], Field(default=default, alias=parameter.name))
     model = create_model(attribute, __config__=ConfigDict(extra="forbid"), **fields)
     parameters = model.model_json_schema()
     parameters.pop("title", None)
@@ -140,7 +141,7 @@ def read_arguments(tool_: Tool, call: ToolCall) -> dict[str, Any]:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:5])
         raise ToolError(f"{call.name}: {problems}") from error
-    return {name: getattr(checked, name) for name in tool_.arguments.model_fields}
+    return {name.removeprefix("argument_"): getattr(checked, name) for name in tool_.arguments.model_fields}
 
 
 def _as_object(call: ToolCall) -> JsonObject:

@@ -119,7 +119,7 @@ class Trajectory(WireModel):
     def tokens(self, index: int = -1) -> TokenSequence:
         """The whole token sequence of a step (default the last): ids, logprobs and mask, all (T,)."""
         samples = [step.sample for step in self.steps]
-        return sequence_at(samples, index % len(samples))
+        return sequence_at(samples, range(len(samples))[index])
 
     def records(self) -> Iterator[OpenRecord | StepRecord | EndRecord]:
         """Its records in order."""
@@ -142,22 +142,21 @@ def write_trajectories(file: IO[str], trajectories: Iterable[Trajectory]) -> Non
 def read_trajectories(source: Path | Iterable[str]) -> list[Trajectory]:
     """The trajectories of a JSONL file (or its lines), in order of opening.
 
-    A last line without its newline is what a killed writer leaves; it is left out.
+    The last line of a file without its newline is what a killed writer leaves; it is left out.
 
     Raises:
         InvalidRequest: a line that is no record, or records that do not fit together; says which line.
     """
-    lines = source.read_text(encoding="utf-8").splitlines(keepends=True) if isinstance(source, Path) else source
+    # Lines end in \n alone: str.splitlines would also cut at U+2028 and its like, which JSON strings may hold.
+    lines: Iterable[str | bytes] = source.read_bytes().split(b"\n")[:-1] if isinstance(source, Path) else source
     builders: dict[str, _Builder] = {}
     for number, line in enumerate(lines, start=1):
-        if isinstance(source, Path) and not line.endswith("\n"):
-            break
         if line.strip():
             _add(builders, number, line)
     return [builder.build() for builder in builders.values()]
 
 
-def _add(builders: dict[str, _Builder], number: int, line: str) -> None:
+def _add(builders: dict[str, _Builder], number: int, line: str | bytes) -> None:
     try:
         record = _RECORD.validate_json(line)
     except ValidationError as error:
@@ -165,11 +164,15 @@ def _add(builders: dict[str, _Builder], number: int, line: str) -> None:
     if isinstance(record, OpenRecord):
         if record.version > VERSION:
             raise InvalidRequest(f"line {number}: version {record.version} is newer than {VERSION}; update envhub")
+        if record.session in builders:
+            raise InvalidRequest(f"line {number}: session {record.session} is opened a second time")
         builders[record.session] = _Builder(record)
         return
     if record.session not in builders:
         raise InvalidRequest(f"line {number}: session {record.session} was never opened in this file")
-    builders[record.session].add(record)
+    problem = builders[record.session].add(record)
+    if problem:
+        raise InvalidRequest(f"line {number}: session {record.session}: {problem}")
 
 
 class _Builder:
@@ -178,11 +181,17 @@ class _Builder:
         self._steps: list[StepRecord] = []
         self._end: EndRecord | None = None
 
-    def add(self, record: StepRecord | EndRecord) -> None:
+    def add(self, record: StepRecord | EndRecord) -> str | None:
+        """Add a record; says what is wrong where it does not follow those before it."""
+        if self._end is not None:
+            return "a record after its end"
         if isinstance(record, EndRecord):
             self._end = record
+        elif record.index != len(self._steps):
+            return f"step {record.index} where step {len(self._steps)} should be"
         else:
             self._steps.append(record)
+        return None
 
     def build(self) -> Trajectory:
         return Trajectory(open=self._open, steps=tuple(self._steps), ended=self._end)
