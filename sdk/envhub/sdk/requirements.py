@@ -41,9 +41,7 @@ def needs_of(folder: Path, manifest: Manifest) -> Needs:
     if manifest.requirements_file is not None:
         file = folder / manifest.requirements_file
         if not file.is_file():
-            raise ManifestError(
-                f"{folder / FILE_NAME}: no requirements_file {manifest.requirements_file!r} in {folder}"
-            )
+            raise ManifestError(f"{folder / FILE_NAME}: there is no {manifest.requirements_file!r} beside it")
         parts.append(file.read_text(encoding="utf-8"))
     needs = Needs(folder, "\n".join(parts))
     including = [line for line in needs.lines if line.startswith(("-r", "-c", "-e", "--requirement", "--constraint"))]

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uv
-from filelock import AcquireReturnProxy, BaseFileLock, FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from envhub.sdk.errors import ManifestError, ServerError
 from envhub.sdk.manifest import FILE_NAME, Manifest
@@ -45,7 +45,7 @@ def python_for(folder: Path, manifest: Manifest, progress: Progress) -> Path:
 
     Raises:
         ManifestError: the requirements cannot be resolved; uv's own words are given.
-        ServerError: uv is missing, failed, or took longer than `BUILD_DEADLINE_S`.
+        ServerError: uv failed, or took longer than `BUILD_DEADLINE_S`.
     """
     needs = needs_of(folder, manifest)
     return Path(sys.executable) if is_satisfied(needs) else _python_with(needs, progress)
@@ -54,11 +54,10 @@ def python_for(folder: Path, manifest: Manifest, progress: Progress) -> Path:
 def python_for_all(environments: Sequence[tuple[Path, Manifest]], progress: Progress) -> Path:
     """The one interpreter for several environments hosted by one process; raises as `python_for`, and
     ManifestError where they need different ones."""
-    unmet = [needs for needs in (needs_of(*each) for each in environments) if not is_satisfied(needs)]
-    if not unmet:
+    all_needs = [needs_of(*each) for each in environments]
+    if all(map(is_satisfied, all_needs)):
         return Path(sys.executable)
-    asking = [needs for needs in (needs_of(*each) for each in environments) if needs.lines]
-    first, *others = asking
+    first, *others = [needs for needs in all_needs if needs.lines]
     for other in others:
         if sorted(other.lines) != sorted(first.lines):
             raise ManifestError(
@@ -140,12 +139,13 @@ def _show_envhub(virtualenv: Path) -> None:
     """Make envhub importable: links to its portions on a path file, and to its metadata (for its version)."""
     library = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = virtualenv / "lib" / library / "site-packages"
-    for number, portion in enumerate(_portions()):
+    portions = _portions()
+    for number, portion in enumerate(portions):
         link = virtualenv / _LINKS / str(number) / "envhub"
         link.parent.mkdir(parents=True)
         link.symlink_to(portion, target_is_directory=True)
     up = os.path.relpath(virtualenv / _LINKS, packages)
-    lines = [f"{up}/{number}\n" for number in range(len(_portions()))]
+    lines = [f"{up}/{number}\n" for number in range(len(portions))]
     (packages / _PATH_FILE).write_text("".join(lines), encoding="utf-8")
     metadata = _metadata_folder()
     (packages / metadata.name).symlink_to(metadata, target_is_directory=True)
@@ -184,17 +184,19 @@ def _locked(file: Path, needs: Needs, progress: Progress) -> Iterator[None]:
     file.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(file)
     try:
-        held = lock.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
         progress(f"another process is making the virtual environment for {needs.folder.name}; waiting for it")
-        held = _waited(lock)
-    with held:
-        yield
-
-
-def _waited(lock: BaseFileLock) -> AcquireReturnProxy:
+        _wait_for(lock)
     try:
-        return lock.acquire(timeout=BUILD_DEADLINE_S)
+        yield
+    finally:
+        lock.release()
+
+
+def _wait_for(lock: BaseFileLock) -> None:
+    try:
+        lock.acquire(timeout=BUILD_DEADLINE_S)
     except Timeout as error:
         raise ServerError(
             f"{lock.lock_file} was held by another process for {BUILD_DEADLINE_S:g} s; end that process"
