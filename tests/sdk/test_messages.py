@@ -96,4 +96,4 @@ def test_step_result_has_ended_by_any_of_three_signs() -> None:
 def test_messages_are_immutable() -> None:
     part = TextPart(text="a")
     with pytest.raises(ValidationError, match="frozen"):
-        part.text = "b"  # type: ignore[misc]
+        part.text = "b"

@@ -23,7 +23,7 @@ from envhub.sdk import (
 )
 from envhub.sdk.trajectory import EndRecord, OpenRecord, StepRecord, mean_reward
 
-text = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+text = st.text(st.characters(codec="utf-8"), max_size=20)
 number = st.floats(allow_nan=False, allow_infinity=False)
 json_value = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | number | text,
