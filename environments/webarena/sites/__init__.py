@@ -1,0 +1,9 @@
+"""Local web applications for browsers: a shop, a forum and a wiki, with a database a session."""
+
+from .changes import TableChange
+from .errors import SitesError
+from .host import DEFAULT_HOSTS, SitesHost
+from .session import DEFAULT_CLOCK, SiteSession
+from .traffic import RequestRecord
+
+__all__ = ["DEFAULT_CLOCK", "DEFAULT_HOSTS", "RequestRecord", "SiteSession", "SitesError", "SitesHost", "TableChange"]

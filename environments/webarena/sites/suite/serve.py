@@ -1,0 +1,23 @@
+"""`python -m suite.serve`: the process that answers for all sites until its parent ends."""
+
+import os
+import sys
+
+from suite import config, lifeline
+from suite.proxy import SitesProxy
+from suite.server import serve_forever
+from suite.warm import warm_up
+from suite.wsgi import create_sites
+
+
+def main() -> None:
+    """Loads the applications, renders a few pages so that the workers share what that loads, and serves."""
+    lifeline.tie_to_parent(os.getppid(), sys.stdin.fileno())
+    configuration = config.load()
+    sites = create_sites(configuration)
+    warm_up(configuration, sites)
+    serve_forever(SitesProxy(sites, configuration.sessions_dir, configuration.site_of_host))
+
+
+if __name__ == "__main__":
+    main()

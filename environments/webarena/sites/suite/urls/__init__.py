@@ -1,0 +1,1 @@
+"""One url configuration a site."""
