@@ -1,0 +1,280 @@
+"""The WebSocket transport: one connection for any number of sessions, replies in any order.
+
+One task owns the connection. It reads replies; when the connection breaks it dials again with growing pauses, attaches
+the held sessions, sends again what is unanswered, and gives up when the longest lease must have ended. After that the
+next request starts it anew, so a client that lived through an outage is as good as a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from pydantic_core import from_json
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from envhub.clients.backoff import Backoff
+from envhub.clients.codec import Codec
+from envhub.clients.transport import Held, patience_s
+from envhub.sdk.errors import (
+    ConnectionLost,
+    EnvhubError,
+    LeaseLost,
+    ServerError,
+    TooLarge,
+    Unauthorized,
+    from_problem,
+)
+from envhub.sdk.messages import JsonObject
+
+log = logging.getLogger("envhub.clients")
+
+PATH = "/v1/ws"
+OPEN_TIMEOUT_S = 10.0
+ATTACH_TIMEOUT_S = 30.0
+ATTACH_TOGETHER = 32
+MAX_SENDS = 8
+"""A request that was on its way through so many broken connections may be what breaks them."""
+FRAME_TOO_LARGE = 1009
+
+
+@dataclass(slots=True)
+class _Pending:
+    op: str
+    frame: str | bytes
+    session: str | None
+    reply: asyncio.Future[Any]
+    sends: int = field(default=0)
+
+
+class WebSocketTransport:
+    """See `Transport`.
+
+    Args:
+        url: http(s) address of the server.
+        token: server token; None: only attach and what follows from it.
+        codec: how frames are written.
+    """
+
+    def __init__(self, url: str, token: str | None, codec: Codec) -> None:
+        self._url = url
+        self._address = "ws" + url.removeprefix("http").rstrip("/") + PATH
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._codec = codec
+        self._numbers = count(1)
+        self._pending: dict[int, _Pending] = {}
+        self._held: dict[str, Held] = {}
+        self._lost: dict[str, EnvhubError] = {}
+        self._socket: ClientConnection | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(await self._dial()), name="envhub connection")
+
+    async def request(self, op: str, fields: JsonObject, timeout_s: float) -> Any:
+        session = fields.get("session")
+        if self._lost and session in self._lost:
+            raise self._lost[session]
+        number = next(self._numbers)
+        frame = self._codec.encode({"id": number, "op": op, **fields})
+        reply = asyncio.get_running_loop().create_future()
+        pending = self._pending[number] = _Pending(op, frame, session, reply)
+        deadline = asyncio.timeout(timeout_s)
+        try:
+            async with deadline:
+                if self._socket is not None:
+                    await self._send(self._socket, pending)
+                elif self._task is None or self._task.done():
+                    self._task = asyncio.create_task(self._run(None), name="envhub connection")
+                return await reply
+        except TimeoutError:
+            if not deadline.expired():
+                raise  # StepTimeout, from the server, is one too.
+            raise ConnectionLost(f"{self._url} did not answer {op!r} within {timeout_s:g} s") from None
+        finally:
+            del self._pending[number]
+
+    def hold(self, session: str, token: str, lease_s: float) -> None:
+        self._held[session] = Held(token, lease_s)
+
+    def release(self, session: str) -> None:
+        self._held.pop(session, None)
+        self._lost.pop(session, None)
+
+    async def close(self) -> None:
+        self._held.clear()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=5)
+        self._fail(ConnectionLost("the client was closed"))
+
+    async def _run(self, socket: ClientConnection | None) -> None:
+        """Own the connection while anything needs one. The broad except: whatever goes wrong here must reach those
+        who wait for replies."""
+        try:
+            while True:
+                if socket is None:
+                    socket = await self._redial()
+                await self._converse(socket)
+                socket = None
+                if not self._pending and not self._held:
+                    return
+        except Exception as error:
+            known = error if isinstance(error, EnvhubError) else None
+            self._fail(known or ServerError(f"the connection to {self._url} failed: {error!r}"))
+            if known is None:
+                log.exception("the connection to %s failed", self._url)
+
+    async def _redial(self) -> ClientConnection:
+        backoff = Backoff(patience_s(self._held))
+        while True:
+            try:
+                return await self._dial()
+            except ConnectionLost as error:
+                log.info("no connection to %s: %s", self._url, error)
+                if not await backoff.wait():
+                    raise
+
+    async def _dial(self) -> ClientConnection:
+        try:
+            return await connect(
+                self._address,
+                additional_headers=self._headers,
+                subprotocols=[self._codec.subprotocol],  # type: ignore[list-item]
+                compression=None,
+                max_size=None,
+                open_timeout=OPEN_TIMEOUT_S,
+                close_timeout=2,
+            )
+        except InvalidStatus as error:
+            raise _refusal(self._url, error) from error
+        except (OSError, EOFError, InvalidHandshake) as error:
+            raise ConnectionLost(
+                f"no envhub server answers at {self._url} ({str(error) or type(error).__name__}); "
+                "is it running? `envhub serve NAME` starts one"
+            ) from error
+
+    async def _converse(self, socket: ClientConnection) -> None:
+        """Attach, send what is unanswered, and read replies until the connection ends."""
+        attaching: dict[int, _Pending] = {}
+        try:
+            async with asyncio.TaskGroup() as group:
+                resuming = group.create_task(self._resume(socket, attaching))
+                await self._read(socket, attaching)
+                resuming.cancel()
+        finally:
+            self._socket = None
+            await socket.close()
+        if socket.close_code == FRAME_TOO_LARGE:
+            self._refuse_largest()
+
+    async def _resume(self, socket: ClientConnection, attaching: dict[int, _Pending]) -> None:
+        sessions = list(self._held.items())
+        try:
+            for start in range(0, len(sessions), ATTACH_TOGETHER):
+                async with asyncio.timeout(ATTACH_TIMEOUT_S), asyncio.TaskGroup() as group:
+                    for session, held in sessions[start : start + ATTACH_TOGETHER]:
+                        group.create_task(self._attach(socket, attaching, session, held))
+        except TimeoutError:
+            await socket.close()  # As good as broken: dial again.
+            return
+        self._socket = socket
+        for pending in list(self._pending.values()):
+            await self._send(socket, pending)
+
+    async def _attach(self, socket: ClientConnection, attaching: dict[int, _Pending], session: str, held: Held) -> None:
+        number = next(self._numbers)
+        frame = self._codec.encode({"id": number, "op": "attach", "session": session, "token": held.token})
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        attaching[number] = _Pending("attach", frame, session, reply)
+        await self._send(socket, attaching[number])
+        try:
+            await reply
+        except EnvhubError as error:
+            self._lose(session, error)
+
+    def _lose(self, session: str, error: EnvhubError) -> None:
+        """A held session that cannot be attached again: tell those who wait for it."""
+        if not isinstance(error, LeaseLost):
+            error = ConnectionLost(
+                f"the connection broke and the session could not be attached again: {error}; "
+                "was the server restarted? A new episode needs a new session",
+                session=session,
+            )
+        self._held.pop(session, None)
+        self._lost[session] = error
+        for pending in self._pending.values():
+            if pending.session == session and not pending.reply.done():
+                pending.reply.set_exception(error)
+
+    async def _send(self, socket: ClientConnection, pending: _Pending) -> None:
+        if pending.reply.done():
+            return
+        pending.sends += 1
+        if pending.sends > MAX_SENDS:
+            pending.reply.set_exception(
+                ConnectionLost(f"the connection broke {MAX_SENDS} times while {pending.op!r} was unanswered")
+            )
+            return
+        # The reading task sees a broken connection too, and sends again after reconnecting.
+        with contextlib.suppress(ConnectionClosed):
+            await socket.send(pending.frame)
+
+    async def _read(self, socket: ClientConnection, attaching: dict[int, _Pending]) -> None:
+        decode, waiting = self._codec.decode, self._pending
+        try:
+            while True:
+                reply = decode(await socket.recv())
+                number = reply.get("id")
+                pending = waiting.get(number) or attaching.get(number)
+                if pending is None:
+                    self._unexpected(reply)
+                elif not pending.reply.done():
+                    if "ok" in reply:
+                        pending.reply.set_result(reply["ok"])
+                    else:
+                        pending.reply.set_exception(from_problem(reply["error"]))
+        except ConnectionClosed as error:
+            log.info("the connection to %s broke: %s", self._url, error)
+        except (ValueError, AttributeError, KeyError) as error:
+            raise ServerError(f"{self._url} sent a frame that is no reply of the protocol: {error}") from error
+
+    def _unexpected(self, reply: JsonObject) -> None:
+        """Late replies to requests nobody waits for are normal; an error without an id is not."""
+        if reply.get("id") is None:
+            log.warning("%s could not read a frame of ours: %s", self._url, reply.get("error"))
+
+    def _refuse_largest(self) -> None:
+        """The server closed since a frame was too large; sending it again would close it again."""
+        waiting = [pending for pending in self._pending.values() if not pending.reply.done()]
+        if waiting:
+            largest = max(waiting, key=lambda pending: len(pending.frame))
+            size = len(largest.frame)
+            largest.reply.set_exception(TooLarge(f"a frame of {size} bytes is over the limit of {self._url}"))
+
+    def _fail(self, error: EnvhubError) -> None:
+        for pending in self._pending.values():
+            if not pending.reply.done():
+                pending.reply.set_exception(error)
+
+
+def _refusal(url: str, error: InvalidStatus) -> EnvhubError:
+    """Why a server refused the WebSocket handshake."""
+    status = error.response.status_code
+    try:
+        return from_problem(from_json(error.response.body or b""))
+    except (ValueError, AttributeError):
+        pass
+    if status in (401, 403):  # Servers that close an unaccepted WebSocket answer 403, whatever the reason.
+        return Unauthorized(f"{url} does not accept this token; is it this server's, or was the server restarted?")
+    if status in (502, 503, 504):
+        return ConnectionLost(f"{url} answered {status}: the server is starting, stopping or overloaded")
+    return ServerError(f"{url} answered {status} to a WebSocket at {PATH}: is it an envhub server?")
+
+
+__all__ = ["WebSocketTransport"]
