@@ -6,7 +6,7 @@ import contextlib
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator, model_validator
 
 JsonObject = dict[str, Any]
 
@@ -144,7 +144,7 @@ class StepResult(WireModel):
     observation: Observation
     reward: float | None = None
     """Reward of this step; None where there is none to give (never a stand-in for a failure's 0)."""
-    rewards: dict[str, float] = Field(default_factory=dict)
+    rewards: dict[str, FiniteFloat] = Field(default_factory=dict)
     """Named parts of `reward`, already weighted: they sum to it."""
     terminated: bool = False
     """The environment ended the episode."""

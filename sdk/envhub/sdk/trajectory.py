@@ -71,6 +71,8 @@ class EndRecord(WireModel):
     """Unix time."""
     result: StepResult | None = None
     """Rewards given after the last step (an episode cut by time is graded without a step)."""
+    action: Action | None = None
+    """The action whose step failed; it has no step record."""
 
 
 Record = Annotated[OpenRecord | StepRecord | EndRecord, Field(discriminator="record")]

@@ -1,0 +1,1 @@
+"""The host: sessions of environments over HTTP, WebSocket and MCP."""

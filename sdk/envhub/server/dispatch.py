@@ -1,0 +1,208 @@
+"""Dispatch: from a request frame to its reply, for WebSocket frames and batch items of either transport.
+
+It checks who may do what: the server token for what concerns the server, and for a session its token, or having been
+attached on this connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from envhub.sdk.errors import EnvhubError, Forbidden, InvalidRequest, ServerError, TooLarge
+from envhub.server.operations import Operations
+from envhub.server.outcome import to_json
+from envhub.server.session import Session
+
+Frame = dict[str, Any]
+Reply = Callable[[bytes], None]
+"""Called once, with `"ok":…` or `"error":…`."""
+
+_SESSION_OPS = ("get", "renew", "close", "trajectory")
+_SERVER_OPS = ("info", "schema", "tasks", "open")
+_OPS = (*_SERVER_OPS, "attach", "step", *_SESSION_OPS, "batch")
+_NOT_IN_BATCH = ("batch", "attach", "get")
+
+
+class Dispatcher:
+    """Answers frames for one connection, or for one batch request.
+
+    Args:
+        operations: what to call.
+        may_open: the caller showed the server token.
+    """
+
+    def __init__(self, operations: Operations, *, may_open: bool) -> None:
+        self._operations = operations
+        self._may_open = may_open
+        self._attached: dict[str, Session] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def dispatch(self, frame: Frame, size: int, reply: Reply) -> None:
+        """Start what a frame asks for. `size`: bytes of the message it came in.
+
+        The boundary at which a bug becomes a typed error of that one frame.
+        """
+        try:
+            self._start(frame.pop("op", None), frame, size, reply)
+        except EnvhubError as error:
+            reply(failure(error))
+        except Exception as error:
+            reply(failure(ServerError(f"the operation failed: {type(error).__name__}: {error}")))
+
+    def _start(self, op: Any, frame: Frame, size: int, reply: Reply) -> None:
+        if op == "step":
+            self._step(frame, size, reply)
+        elif op == "batch":
+            self._batch(frame, size, reply)
+        elif op in _SESSION_OPS:
+            self._spawn(self._on_session(op, self._session(frame), frame), reply)
+        elif op in _SERVER_OPS:
+            self._spawn(self._on_server(op, frame), reply)
+        elif op == "attach":
+            reply(self._attach(frame))
+        else:
+            raise InvalidRequest(f"no operation {op!r}; there are {', '.join(_OPS)}")
+
+    def stop(self) -> None:
+        """Drop what is waited for here. Sessions and their steps go on."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _step(self, frame: Frame, size: int, reply: Reply) -> None:
+        session = self._session(frame)
+        index, action = frame.pop("index", None), frame.pop("action", None)
+        if frame:
+            raise InvalidRequest(f"step has no field {next(iter(frame))!r}")
+        future = self._operations.step(session, index, action, size)
+        future.add_done_callback(partial(_answer, reply))
+
+    def _batch(self, frame: Frame, size: int, reply: Reply) -> None:
+        items = frame.pop("items", None)
+        if frame or not isinstance(items, list):
+            raise InvalidRequest("batch has one field, `items`, a list")
+        if len(items) > self._operations.registry.limits.batch_items:
+            raise TooLarge(f"a batch may have {self._operations.registry.limits.batch_items} items, not {len(items)}")
+        Batch(items, self._dispatch_item, reply, size).run()
+
+    def _dispatch_item(self, item: Any, size: int, reply: Reply) -> None:
+        if not isinstance(item, dict):
+            reply(failure(InvalidRequest("a batch item is an object")))
+        elif item.get("op") in _NOT_IN_BATCH:
+            reply(failure(InvalidRequest(f"{item['op']} cannot be an item of a batch")))
+        else:
+            self.dispatch(item, size, reply)
+
+    def _session(self, frame: Frame) -> Session:
+        """The session a frame is for: attached here, or shown by its token."""
+        id_, token = frame.pop("session", None), frame.pop("token", None)
+        session = self._attached.get(id_) if isinstance(id_, str) else None
+        if session is not None and token is None:
+            return session
+        if not isinstance(id_, str) or not (token is None or isinstance(token, str)):
+            raise InvalidRequest("session and token are strings")
+        self._operations.registry.tokens.require(token, "session", id_)
+        return self._operations.registry.session(id_)
+
+    def _attach(self, frame: Frame) -> bytes:
+        session = self._session(frame)
+        if frame:
+            raise InvalidRequest(f"attach has no field {next(iter(frame))!r}")
+        self._attached[session.id] = session
+        return success(to_json(session.status()))
+
+    async def _on_server(self, op: str, frame: Frame) -> bytes:
+        if not self._may_open:
+            raise Forbidden(f"{op} needs the server token in the handshake")
+        if op == "info":
+            return self._operations.info()
+        if op == "schema":
+            return self._operations.schema(frame)
+        if op == "tasks":
+            return self._operations.tasks(frame)
+        reply, id_, _ = await self._operations.open(frame)
+        self._attached[id_] = self._operations.registry.session(id_)
+        return reply
+
+    async def _on_session(self, op: str, session: Session, frame: Frame) -> bytes:
+        if op == "get":
+            return await self._operations.get(session, frame)
+        if op == "renew":
+            return self._operations.renew(session, frame)
+        if op == "close":
+            return self._operations.close(session, frame)
+        return msgspec.json.encode({"jsonl": session.trajectory().decode()})
+
+    def _spawn(self, work: Coroutine[Any, Any, bytes], reply: Reply) -> None:
+        task = asyncio.get_running_loop().create_task(_answer_when_done(work, reply))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Batch:
+    """Items of one batch: one session's in order, others concurrently; the reply when all are done."""
+
+    def __init__(self, items: list[Any], dispatch: Callable[[Any, int, Reply], None], reply: Reply, size: int) -> None:
+        self._results: list[bytes] = [b""] * len(items)
+        self._left = len(items)
+        self._dispatch, self._reply, self._size = dispatch, reply, size
+        self._lanes: dict[Any, list[tuple[int, Any]]] = {}
+        for at, item in enumerate(items):
+            session = item.get("session") if isinstance(item, dict) else None
+            lane = session if isinstance(session, str) else at
+            self._lanes.setdefault(lane, []).append((at, item))
+
+    def run(self) -> None:
+        """Start every lane."""
+        if not self._left:
+            self._reply(success(b'{"items":[]}'))
+        for lane in self._lanes.values():
+            self._next(lane, 0)
+
+    def _next(self, lane: list[tuple[int, Any]], place: int) -> None:
+        at, item = lane[place]
+        self._dispatch(item, self._size, partial(self._done, lane, place, at))
+
+    def _done(self, lane: list[tuple[int, Any]], place: int, at: int, payload: bytes) -> None:
+        self._results[at] = payload
+        self._left -= 1
+        if place + 1 < len(lane):
+            self._next(lane, place + 1)
+        elif not self._left:
+            self._reply(success(b'{"items":[{%b}]}' % b"},{".join(self._results)))
+
+
+def success(reply: bytes) -> bytes:
+    """The payload of a reply."""
+    return b'"ok":' + reply
+
+
+def failure(error: EnvhubError) -> bytes:
+    """The payload of a typed error."""
+    return b'"error":' + msgspec.json.encode(error.to_problem())
+
+
+def _answer(reply: Reply, future: asyncio.Future[bytes]) -> None:
+    """Turn a step's outcome into its reply."""
+    error = future.exception()
+    if error is None:
+        reply(b'"ok":' + future.result())
+    else:
+        reply(failure(error if isinstance(error, EnvhubError) else ServerError(str(error))))
+
+
+async def _answer_when_done(work: Coroutine[Any, Any, bytes], reply: Reply) -> None:
+    """Await an operation and reply: the boundary at which a bug becomes a typed error."""
+    try:
+        reply(success(await work))
+    except EnvhubError as error:
+        reply(failure(error))
+    except Exception as error:
+        reply(failure(ServerError(f"the operation failed: {type(error).__name__}: {error}")))
+
+
+__all__ = ["Dispatcher", "Frame", "Reply", "failure"]

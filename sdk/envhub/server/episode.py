@@ -1,0 +1,111 @@
+"""Episode: one environment instance living through one episode, wherever it runs.
+
+`InlineEpisode` runs it in this process. `envhub.server.process.ProcessEpisode` runs it in a worker of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable
+from typing import Any, Protocol, TypeVar
+
+from envhub.sdk.environment import Environment
+from envhub.sdk.errors import EnvhubError, EnvironmentFailed
+from envhub.sdk.messages import Action, JsonObject, Observation, StepResult
+from envhub.sdk.rubric import Score
+from envhub.sdk.task import Task
+
+T = TypeVar("T")
+
+
+class Episode(Protocol):
+    """What a session drives. Calls never overlap, but close may come at any time and while another call runs.
+
+    Every method raises EnvhubError only: what the environment's code raised is EnvironmentFailed.
+    """
+
+    async def reset(self, task: Task) -> Observation: ...
+
+    async def step(self, action: Action) -> StepResult: ...
+
+    async def grade(self) -> Score | None:
+        """The rubric's score; None where the environment has no rubric."""
+        ...
+
+    async def close(self) -> None:
+        """Free everything. Idempotent."""
+        ...
+
+
+class InlineEpisode:
+    """An environment in this process."""
+
+    __slots__ = ("_closed", "_config", "_environment", "_shared")
+
+    def __init__(self, cls: type[Environment], shared: Any, config: JsonObject) -> None:
+        self._shared, self._config = shared, config
+        self._closed = False
+        try:
+            self._environment = cls()
+        except Exception as error:
+            raise failed(error) from error
+
+    async def reset(self, task: Task) -> Observation:
+        try:
+            self._environment.begin(task, self._shared, self._config)
+            seen = await settled(self._environment.reset(task))
+        except Exception as error:
+            raise failed(error) from error
+        return Observation.of(seen) if isinstance(seen, str) else checked(seen, Observation)
+
+    async def step(self, action: Action) -> StepResult:
+        try:
+            result: Any = self._environment.step(action)
+            if not isinstance(result, StepResult):
+                result = await settled(result)
+        except Exception as error:
+            raise failed(error) from error
+        return checked(result, StepResult)
+
+    async def grade(self) -> Score | None:
+        rubric = self._environment.rubric
+        return None if rubric is None else await rubric.score(self._environment)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            await settled(self._environment.close())
+        except Exception as error:
+            raise failed(error) from error
+
+
+async def settled(value: T | Awaitable[T]) -> T:
+    """The value of a plain or async method's result."""
+    if inspect.isawaitable(value):
+        return await value
+    return value
+
+
+def checked(value: Any, kind: type[T]) -> T:
+    """The value, if it is what the method promises.
+
+    Raises:
+        EnvironmentFailed: it is something else.
+    """
+    if not isinstance(value, kind):
+        raise EnvironmentFailed(f"the environment returned {type(value).__name__}, not {kind.__name__}")
+    return value
+
+
+def failed(error: BaseException) -> EnvhubError:
+    """The typed error of what environment code raised; envhub's own errors pass through."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if isinstance(error, EnvhubError):
+        return error
+    return EnvironmentFailed(f"the environment raised {type(error).__name__}: {error}")
+
+
+__all__ = ["Episode", "InlineEpisode", "checked", "failed", "settled"]

@@ -1,0 +1,95 @@
+"""HostedEnvironment: an environment class with what its sessions share, for the lifetime of this process."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from envhub.sdk.environment import HostContext
+from envhub.sdk.errors import InvalidRequest
+from envhub.sdk.loader import LoadedEnvironment
+from envhub.sdk.manifest import Manifest
+from envhub.sdk.messages import JsonObject
+from envhub.sdk.paths import cache_dir
+from envhub.sdk.task import TaskSource
+from envhub.server.episode import Episode, InlineEpisode
+from envhub.server.process import ProcessEpisode
+
+
+@dataclass(frozen=True)
+class HostedEnvironment:
+    """What the sessions of one environment have in common."""
+
+    loaded: LoadedEnvironment
+    tasks: TaskSource
+    config: JsonObject
+    context: HostContext
+    shared: Any
+    """What the environment's lifespan yielded; None for isolation = process, where each worker has its own."""
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.loaded.manifest
+
+    @property
+    def name(self) -> str:
+        return self.loaded.manifest.name
+
+    def new_episode(self) -> Episode:
+        """A fresh environment instance, isolated as the manifest says."""
+        if self.manifest.isolation == "inline":
+            return InlineEpisode(self.loaded.cls, self.shared, self.config)
+        return ProcessEpisode(self.loaded.folder, self.config, self.context)
+
+
+@asynccontextmanager
+async def host(
+    loaded: LoadedEnvironment, overrides: JsonObject, progress: Callable[[str], None]
+) -> AsyncIterator[HostedEnvironment]:
+    """Open what an environment's sessions share; closed at exit, with its private folder."""
+    config = configured(loaded.manifest, overrides)
+    run_dir = Path(tempfile.mkdtemp(prefix=f"envhub-{loaded.manifest.name}-"))
+    cache = cache_dir() / "environments" / loaded.manifest.name
+    cache.mkdir(parents=True, exist_ok=True)
+    context = HostContext(cache_dir=cache, run_dir=run_dir, config=config, progress=progress)
+    try:
+        async with _lifespan(loaded, context) as shared:
+            yield HostedEnvironment(loaded, loaded.cls.tasks(), config, context, shared)
+    finally:
+        shutil.rmtree(run_dir, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _nothing() -> AsyncIterator[None]:
+    yield None
+
+
+def _lifespan(loaded: LoadedEnvironment, context: HostContext) -> AbstractAsyncContextManager[Any]:
+    return loaded.cls.lifespan(context) if loaded.manifest.isolation == "inline" else _nothing()
+
+
+def configured(manifest: Manifest, overrides: JsonObject) -> JsonObject:
+    """The manifest's [config] with overrides; a dotted key reaches into tables.
+
+    Raises:
+        InvalidRequest: a key the manifest does not have.
+    """
+    config: JsonObject = {key: dict(v) if isinstance(v, dict) else v for key, v in manifest.config.items()}
+    for key, value in overrides.items():
+        *tables, last = key.split(".")
+        table: Any = config
+        for name in tables:
+            table = table.get(name) if isinstance(table, dict) else None
+        if not isinstance(table, dict) or last not in table:
+            known = ", ".join(manifest.config) or "none"
+            raise InvalidRequest(f"{manifest.name} has no config key {key!r}; it has {known}")
+        table[last] = value
+    return config
+
+
+__all__ = ["HostedEnvironment", "configured", "host"]

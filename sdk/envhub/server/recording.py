@@ -1,0 +1,169 @@
+"""Recording: every record is written before the step is acknowledged.
+
+With a folder, records go to one append-only journal of this process, `DIR/<started>-<pid>.jsonl` (a record a line,
+joined by session id; `envhub.sdk.read_trajectories` reads it), images to `DIR/blobs/`. A line is handed to the kernel
+before the reply leaves, so it survives kill -9 of the server. Without a folder, records live as long as the session
+can be read.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import Protocol
+
+from envhub.sdk.errors import ServerError
+from envhub.sdk.messages import ImagePart, Observation, Part, ToolResultPart
+
+
+class Log(Protocol):
+    """The records of one session."""
+
+    def append(self, line: bytes) -> None:
+        """Write one record (JSON without a newline).
+
+        Raises:
+            ServerError: it could not be written; the step must not be acknowledged.
+        """
+        ...
+
+    def read(self) -> bytes:
+        """All records so far, a line each."""
+        ...
+
+
+class Recorder(Protocol):
+    """Where logs come from."""
+
+    def new_log(self) -> Log: ...
+
+    def stored(self, observation: Observation) -> Observation:
+        """The observation as it is recorded: images by digest where there is a place for blobs."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class MemoryLog:
+    """Records in memory."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+
+    def append(self, line: bytes) -> None:
+        self._lines.append(line)
+
+    def read(self) -> bytes:
+        return b"".join(line + b"\n" for line in self._lines)
+
+
+class MemoryRecorder:
+    """Keeps each session's records in memory."""
+
+    def new_log(self) -> Log:
+        return MemoryLog()
+
+    def stored(self, observation: Observation) -> Observation:
+        return observation
+
+    def close(self) -> None:
+        return None
+
+
+class JournalRecorder:
+    """Appends all sessions' records to one file of this process."""
+
+    def __init__(self, folder: Path) -> None:
+        started = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        self.path = folder / f"{started}-{os.getpid()}.jsonl"
+        self._blobs = folder / "blobs"
+        try:
+            self._blobs.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise ServerError(
+                f"cannot record into {folder}: {error.strerror}; give --record a writable folder"
+            ) from error
+        self._size = os.fstat(self._file).st_size
+
+    def new_log(self) -> Log:
+        return _JournalLog(self)
+
+    def stored(self, observation: Observation) -> Observation:
+        if not any(isinstance(part, (ImagePart, ToolResultPart)) for part in observation.parts):
+            return observation
+        return Observation(parts=tuple(self._part(part) for part in observation.parts))
+
+    def _part(self, part: Part) -> Part:
+        if isinstance(part, ImagePart):
+            return self._image(part)
+        if isinstance(part, ToolResultPart):
+            content = tuple(self._image(p) if isinstance(p, ImagePart) else p for p in part.content)
+            return part.model_copy(update={"content": content})
+        return part
+
+    def _image(self, part: ImagePart) -> ImagePart:
+        if part.data is None:
+            return part
+        raw = base64.b64decode(part.data)
+        name = hashlib.sha256(raw).hexdigest()
+        file = self._blobs / name
+        if not file.exists():
+            temporary = file.with_suffix(f".{os.getpid()}")
+            temporary.write_bytes(raw)
+            temporary.rename(file)
+        return ImagePart(media_type=part.media_type, digest=f"sha256:{name}")
+
+    def write(self, line: bytes) -> tuple[int, int]:
+        """Append one line; where it lies: (offset, length)."""
+        data = line + b"\n"
+        try:
+            written = os.write(self._file, data)
+        except OSError as error:
+            raise ServerError(f"cannot write to {self.path}: {error.strerror}; the step was not recorded") from error
+        offset, self._size = self._size, self._size + written
+        if written < len(data):
+            self._repair(offset)
+            raise ServerError(f"cannot write to {self.path}: the disk is full; the step was not recorded")
+        return offset, written
+
+    def _repair(self, offset: int) -> None:
+        """Cut a half-written line off again, so that the next one starts on a line of its own."""
+        os.ftruncate(self._file, offset)
+        self._size = offset
+
+    def read(self, offset: int, length: int) -> bytes:
+        """A stretch of the file."""
+        return os.pread(self._file, length, offset)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class _JournalLog:
+    """One session's lines in the journal, by place."""
+
+    __slots__ = ("_journal", "_places")
+
+    def __init__(self, journal: JournalRecorder) -> None:
+        self._journal = journal
+        self._places: list[tuple[int, int]] = []
+
+    def append(self, line: bytes) -> None:
+        self._places.append(self._journal.write(line))
+
+    def read(self) -> bytes:
+        return b"".join(self._journal.read(*place) for place in self._places)
+
+
+def make_recorder(folder: Path | None) -> Recorder:
+    """A journal in the folder, or memory."""
+    return MemoryRecorder() if folder is None else JournalRecorder(folder)
+
+
+__all__ = ["JournalRecorder", "Log", "MemoryRecorder", "Recorder", "make_recorder"]

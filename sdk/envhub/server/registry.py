@@ -1,0 +1,292 @@
+"""Registry: all sessions of this process, from admission to the day they are forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import deque
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from envhub.sdk.errors import (
+    Conflict,
+    EnvhubError,
+    InvalidRequest,
+    NotFound,
+    ServerError,
+    StepTimeout,
+)
+from envhub.sdk.task import Task, choose_task
+from envhub.sdk.trajectory import OpenRecord
+from envhub.sdk.wire import Opened, OpenRequest
+from envhub.server.admission import Admission
+from envhub.server.config import Limits
+from envhub.server.hosting import HostedEnvironment
+from envhub.server.logging import get_logger
+from envhub.server.metrics import Metrics
+from envhub.server.outcome import Terms
+from envhub.server.recording import Recorder
+from envhub.server.session import Session
+from envhub.server.tokens import Tokens, bearer
+
+log = get_logger()
+
+
+@dataclass(slots=True)
+class _Opening:
+    """An open by its client key."""
+
+    request: OpenRequest
+    work: asyncio.Task[Opened]
+
+
+class Registry:
+    """All sessions of this process."""
+
+    def __init__(
+        self,
+        hosted: Mapping[str, HostedEnvironment],
+        tokens: Tokens,
+        recorder: Recorder,
+        capacity: int,
+        limits: Limits,
+        metrics: Metrics,
+    ) -> None:
+        self.hosted, self.tokens, self.recorder, self.limits, self.metrics = hosted, tokens, recorder, limits, metrics
+        self.stopping = False
+        """No new session is opened any more."""
+        self.admission = Admission(capacity, limits.queue)
+        self.sessions: dict[str, Session] = {}
+        self._opens: dict[str, _Opening] = {}
+        self._keys: dict[str, str] = {}
+        self._ended: deque[tuple[float, str]] = deque()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- look-ups ---------------------------------------------------------------------------------------------
+
+    def environment(self, name: str | None) -> HostedEnvironment:
+        """The hosted environment of that name; of None the only one.
+
+        Raises:
+            NotFound: not hosted here.
+            InvalidRequest: several are hosted and none was named.
+        """
+        if name is None and len(self.hosted) == 1:
+            return next(iter(self.hosted.values()))
+        names = ", ".join(self.hosted)
+        if name is None:
+            raise InvalidRequest(f"say which environment; this server hosts {names}")
+        if name not in self.hosted:
+            raise NotFound(f"no environment {name!r} on this server; it hosts {names}")
+        return self.hosted[name]
+
+    def session(self, id_: str) -> Session:
+        """
+        Raises:
+            NotFound: never opened here, or forgotten.
+        """
+        try:
+            return self.sessions[id_]
+        except KeyError:
+            raise NotFound(f"no session {id_!r} on this server; it may have ended long ago", session=id_) from None
+
+    def for_agent(self, session_id: str, authorization: str | None) -> Session:
+        """The session an agent's request is for."""
+        self.tokens.require(bearer(authorization), "agent", session_id)
+        return self.session(session_id)
+
+    # -- opening ----------------------------------------------------------------------------------------------
+
+    async def open(self, request: OpenRequest) -> tuple[Opened, bool]:
+        """Open a session, or return the one the same key already opened. The flag: it is new.
+
+        Raises:
+            EnvhubError: the request does not fit, there is no place, or the environment failed to reset.
+        """
+        known = self._opens.get(request.key) if request.key else None
+        if known is not None:
+            if known.request != request:
+                raise Conflict(f"key {request.key!r} was used to open something else")
+            return await asyncio.shield(known.work), False
+        work = self._spawn(self._open(request))
+        if request.key:
+            self._opens[request.key] = _Opening(request, work)
+        return await asyncio.shield(work), True
+
+    async def _open(self, request: OpenRequest) -> Opened:
+        try:
+            hosted = self.environment(request.environment)
+            task, terms = _task(hosted, request), _terms(hosted, request)
+            await self.admission.take(min(request.wait_s, self.limits.wait_s))
+            return await self._admitted(hosted, task, terms, request.key)
+        except BaseException as error:
+            if request.key:
+                self._opens.pop(request.key, None)
+            if isinstance(error, EnvhubError):
+                self.metrics.failed(error)
+            raise
+
+    async def _admitted(self, hosted: HostedEnvironment, task: Task, terms: Terms, key: str | None) -> Opened:
+        try:
+            episode = hosted.new_episode()
+        except BaseException:
+            self.admission.release()
+            raise
+        id_ = secrets.token_hex(10)
+        session = Session(id_, hosted, task, terms, episode, self, self.recorder.new_log())
+        try:
+            await _reset(session, hosted.manifest.deadlines.open_s)
+            session.record(self._open_record(session))
+        except BaseException:
+            session.abandon()
+            self._spawn(self._release(session))
+            raise
+        return self._admit(session, key)
+
+    def _admit(self, session: Session, key: str | None) -> Opened:
+        self.sessions[session.id] = session
+        if key:
+            self._keys[session.id] = key
+        self.metrics.opened(session.hosted.name)
+        log.info("session opened", session=session.id, environment=session.hosted.name, task=session.task.id)
+        return Opened(
+            session=session.id,
+            session_token=self.tokens.mint("ehs", session.id),
+            agent_token=self.tokens.mint("eha", session.id),
+            environment=session.hosted.name,
+            task=session.task,
+            task_digest=session.task.digest,
+            observation=session.observation,
+            driver=session.terms.driver,
+            max_turns=session.terms.max_turns,
+            lease_s=session.terms.lease_s,
+            mcp_path=f"/v1/sessions/{session.id}/mcp",
+        )
+
+    def _open_record(self, session: Session) -> OpenRecord:
+        return OpenRecord(
+            session=session.id,
+            environment=session.hosted.name,
+            environment_version=session.hosted.manifest.version,
+            task=session.task,
+            task_digest=session.task.digest,
+            driver=session.terms.driver,
+            observation=self.recorder.stored(session.observation),
+            opened_s=session.opened_s,
+        )
+
+    # -- what sessions tell -----------------------------------------------------------------------------------
+
+    def spawn(self, work: asyncio.Task[None]) -> None:
+        """Hold a task until it is done."""
+        self._tasks.add(work)
+        work.add_done_callback(self._tasks.discard)
+
+    def stepped(self, session: Session, duration_s: float) -> None:
+        """A step was acknowledged."""
+        self.metrics.observe_step(session.hosted.name, duration_s)
+
+    def ended(self, session: Session) -> None:
+        """An episode is over: close its environment, keep its record readable for a while."""
+        self._ended.append((time.monotonic(), session.id))
+        self.metrics.ended(session.hosted.name, session.end or "error")
+        if session.error is not None:
+            self.metrics.failed(session.error)
+        log.info(
+            "session ended",
+            session=session.id,
+            end=session.end,
+            steps=session.steps,
+            error=session.error.message if session.error else None,
+        )
+        self._spawn(self._release(session))
+        self._forget()
+
+    async def _release(self, session: Session) -> None:
+        """Close an environment within a deadline and give its place back: the boundary for failures of close."""
+        try:
+            async with asyncio.timeout(self.limits.close_s):
+                await session.release()
+        except (EnvhubError, TimeoutError) as error:
+            log.warning("close failed", session=session.id, error=str(error) or "deadline")
+        finally:
+            self.admission.release()
+
+    def _forget(self) -> None:
+        horizon = time.monotonic() - self.limits.retain_s
+        while self._ended and (self._ended[0][0] < horizon or len(self._ended) > self.limits.retain_sessions):
+            _, id_ = self._ended.popleft()
+            self.sessions.pop(id_, None)
+            key = self._keys.pop(id_, None)
+            if key:
+                self._opens.pop(key, None)
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # an open's error reaches whoever awaits it; nobody left is no unhandled error
+
+    # -- lifetime ---------------------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> list[Session]:
+        """Sessions that have not ended."""
+        return [session for session in self.sessions.values() if session.end is None]
+
+    async def sweep(self) -> None:
+        """Forget ended sessions as their time comes; runs until cancelled."""
+        while True:
+            await asyncio.sleep(min(30.0, self.limits.retain_s))
+            self._forget()
+
+    async def shutdown(self) -> None:
+        """End every session and wait until their environments are closed."""
+        for session in self.live:
+            session.abort(ServerError("the server stopped", session=session.id))
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self.limits.close_s + 5.0)
+        self.recorder.close()
+
+
+def _task(hosted: HostedEnvironment, request: OpenRequest) -> Task:
+    if request.task is not None:
+        task = hosted.tasks.get(request.task)
+        if request.split is not None and request.split != task.split:
+            raise InvalidRequest(f"task {task.id!r} is in split {task.split!r}, not {request.split!r}")
+    else:
+        seed = secrets.randbits(31) if request.seed is None else request.seed
+        task = choose_task(hosted.tasks, request.split, seed)
+    return task if request.seed is None else task.model_copy(update={"seed": request.seed})
+
+
+def _terms(hosted: HostedEnvironment, request: OpenRequest) -> Terms:
+    manifest = hosted.manifest
+    if request.max_turns is not None and request.max_turns > manifest.max_turns:
+        raise InvalidRequest(f"max_turns {request.max_turns} is over {manifest.name}'s own {manifest.max_turns}")
+    return Terms(
+        driver=request.driver,
+        max_turns=request.max_turns or manifest.max_turns,
+        lease_s=request.lease_s or manifest.deadlines.lease_s,
+        step_s=request.step_deadline_s or manifest.deadlines.step_s,
+        grade_s=manifest.deadlines.grade_s,
+        episode_s=request.episode_deadline_s or manifest.deadlines.episode_s,
+    )
+
+
+async def _reset(session: Session, open_s: float) -> None:
+    try:
+        async with asyncio.timeout(open_s):
+            await session.start()
+    except TimeoutError as error:
+        raise StepTimeout(f"the environment's reset passed its deadline of {open_s:g} s") from error
+
+
+__all__ = ["Registry"]

@@ -1,0 +1,424 @@
+"""Session: one live episode. Its steps, its deadlines, its end, and the promise that nothing is lost or invented.
+
+A step runs in a task of the session, never of a connection: a lost connection cannot cancel it. Its outcome is a
+future apart from that task, so that a deadline resolves it even where the environment's code will not stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Literal, Protocol
+
+from envhub.sdk.errors import (
+    Conflict,
+    EnvhubError,
+    GradingFailed,
+    LeaseLost,
+    ServerError,
+    SessionEnded,
+)
+from envhub.sdk.messages import Action, EndReason, JsonObject, Message, Observation, StepResult
+from envhub.sdk.rubric import Score
+from envhub.sdk.task import Task
+from envhub.sdk.trajectory import TRAINABLE, EndRecord, OpenRecord
+from envhub.sdk.wire import Driver, SessionStatus, Stepped
+from envhub.server.episode import Episode
+from envhub.server.hosting import HostedEnvironment
+from envhub.server.outcome import Outcome, Terms, add_score, step_line, to_json
+from envhub.server.recording import Log, Recorder
+
+NOTHING = Observation()
+Cut = Literal["step_deadline", "closed", "lease_lost"]
+
+
+class Owner(Protocol):
+    """What a session tells the registry."""
+
+    recorder: Recorder
+
+    def spawn(self, work: asyncio.Task[None]) -> None:
+        """Hold a task until it is done."""
+        ...
+
+    def stepped(self, session: Session, duration_s: float) -> None: ...
+
+    def ended(self, session: Session) -> None: ...
+
+
+class Session:
+    """One live episode."""
+
+    __slots__ = (
+        "_ended_event",
+        "_episode",
+        "_expiring",
+        "_last",
+        "_log",
+        "_owner",
+        "_phase_due",
+        "_rewards",
+        "_timer",
+        "_total",
+        "_turn",
+        "_work",
+        "end",
+        "episode_due",
+        "error",
+        "hosted",
+        "id",
+        "lease_due",
+        "observation",
+        "opened_s",
+        "steps",
+        "task",
+        "terms",
+    )
+
+    def __init__(
+        self, id_: str, hosted: HostedEnvironment, task: Task, terms: Terms, episode: Episode, owner: Owner, log: Log
+    ) -> None:
+        self.id, self.hosted, self.task, self.terms = id_, hosted, task, terms
+        self._episode, self._owner, self._log = episode, owner, log
+        self.observation = NOTHING
+        self.opened_s = time.time()
+        self.steps = 0
+        self.end: EndReason | None = None
+        self.error: EnvhubError | None = None
+        self._last: Outcome | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._turn: asyncio.Lock | None = None
+        self._ended_event: asyncio.Event | None = None
+        self._rewards: dict[str, float] = {}
+        self._total: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._phase_due: float | None = None
+        self._expiring = False
+        self.lease_due = self.episode_due = 0.0
+
+    # -- opening ----------------------------------------------------------------------------------------------
+
+    async def start(self) -> Observation:
+        """Reset the episode and start the clocks. Raises EnvhubError where the environment fails."""
+        self.observation = await self._episode.reset(self.task)
+        now = time.monotonic()
+        self.episode_due = now + self.terms.episode_s
+        self.lease_due = now + self.terms.lease_s
+        self._tick()
+        return self.observation
+
+    def abandon(self) -> None:
+        """Stop the clocks of a session whose open failed; nobody ever saw it."""
+        self.end = "error"
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def record(self, record: OpenRecord) -> None:
+        """Write the episode's first record."""
+        self._log.append(to_json(record))
+
+    # -- stepping ---------------------------------------------------------------------------------------------
+
+    def submit(self, index: int, action: Action, driver: Driver = "control") -> asyncio.Future[bytes]:
+        """Begin step `index`, or return the outcome it already has.
+
+        The future must not be cancelled by a waiter: use `asyncio.shield` or a callback.
+
+        Raises:
+            Conflict: another index than the next or the last, another action under the last, or the other driver.
+            SessionEnded, LeaseLost: the episode is over.
+        """
+        if driver != self.terms.driver:
+            raise Conflict(f"this session is driven by {self.terms.driver}, not by {driver}", session=self.id)
+        last = self._last
+        if last is not None and index == last.index:
+            if action != last.action:
+                raise Conflict(f"step {index} was taken with another action", session=self.id)
+            return last.future
+        if self.end is not None or self._expiring:
+            raise self._over()
+        if index != self.steps or self.running:
+            expected = self.steps if not self.running else f"{self.steps - 1} (still running) to join it"
+            raise Conflict(f"step index {index} is not the next one; it is {expected}", session=self.id)
+        return self._begin(index, action)
+
+    def _begin(self, index: int, action: Action) -> asyncio.Future[bytes]:
+        loop = asyncio.get_running_loop()
+        outcome = Outcome(index, action, loop.create_future())
+        self._last = outcome
+        self.steps = index + 1
+        now = time.monotonic()
+        self._phase_due = now + self.terms.step_s
+        self._work = loop.create_task(self._run(outcome, now))
+        return outcome.future
+
+    async def act(self, action: Action, driver: Driver = "mcp") -> StepResult:
+        """Take the next index, after whatever runs now: how an agent's tool calls become steps."""
+        if self._turn is None:
+            self._turn = asyncio.Lock()
+        async with self._turn:
+            reply = await asyncio.shield(self.submit(self.steps, action, driver))
+        return Stepped.model_validate_json(reply).result
+
+    @property
+    def running(self) -> bool:
+        """A step is being worked on."""
+        return self._last is not None and not self._last.future.done()
+
+    async def _run(self, outcome: Outcome, started: float) -> None:
+        """One step from the environment to its record: the boundary at which failures become the episode's end."""
+        try:
+            result = await self._episode.step(outcome.action)
+            if self.end is None:
+                await self._settle(outcome, result, started)
+        except asyncio.CancelledError:
+            if self.end is None:
+                self._fail(outcome, ServerError("the server stopped while the step was running", session=self.id))
+            raise
+        except EnvhubError as error:
+            self._fail(outcome, error)
+        except Exception as error:
+            self._fail(outcome, ServerError(f"the step broke the server: {type(error).__name__}: {error}"))
+
+    async def _settle(self, outcome: Outcome, result: StepResult, started: float) -> None:
+        end = self._end_after(result)
+        if end is not None:
+            result, end = await self._graded(result, end)
+            if self.end is not None:
+                return
+        elif result.end is not None or result.truncated:
+            result = result.model_copy(update={"end": None, "truncated": False})
+        self._acknowledge(outcome, result, started)
+        if end is not None:
+            self._finish(end)
+
+    def _end_after(self, result: StepResult) -> EndReason | None:
+        if result.terminated:
+            return "terminated"
+        if result.truncated or self.steps >= self.terms.max_turns:
+            return "max_turns"
+        return "episode_time" if time.monotonic() >= self.episode_due else None
+
+    async def _graded(self, result: StepResult, end: EndReason) -> tuple[StepResult, EndReason]:
+        """The last result with the rubric's part, or without any reward where grading failed."""
+        cut = {"terminated": end == "terminated", "truncated": end != "terminated"}
+        try:
+            score = await self._grade()
+        except GradingFailed as error:
+            self.error = error
+            return result.model_copy(update={**cut, "end": "unresolved", "reward": None, "rewards": {}}), "unresolved"
+        return add_score(result, score).model_copy(update={**cut, "end": end}), end
+
+    async def _grade(self) -> Score | None:
+        self._phase_due = None
+        limit = self.terms.grade_s
+        try:
+            async with asyncio.timeout(limit):
+                return await self._episode.grade()
+        except TimeoutError as error:
+            raise GradingFailed(f"grading passed its deadline of {limit:g} s", session=self.id) from error
+        except GradingFailed:
+            raise
+        except Exception as error:
+            raise GradingFailed(f"grading failed: {error}", session=self.id) from error
+
+    def _acknowledge(self, outcome: Outcome, result: StepResult, started: float) -> None:
+        """Record, count, and only then answer."""
+        now = time.monotonic()
+        self._log.append(step_line(self.id, outcome, result, now - started, self._owner.recorder))
+        self._count(result)
+        self._phase_due = None
+        self.lease_due = now + self.terms.lease_s
+        self._owner.stepped(self, now - started)
+        outcome.answer(result)
+
+    def _count(self, result: StepResult) -> None:
+        if result.reward is None:
+            return
+        self._total = (self._total or 0.0) + result.reward
+        for name, value in result.rewards.items():
+            self._rewards[name] = self._rewards.get(name, 0.0) + value
+
+    def _fail(self, outcome: Outcome, error: EnvhubError) -> None:
+        error.session = self.id
+        if self.end is None:
+            self._finish("error", error, action=outcome.action)
+        outcome.refuse(error)
+
+    # -- ending -----------------------------------------------------------------------------------------------
+
+    def cut(self, reason: Cut) -> None:
+        """End the episode from outside, without a reward. A running step is stopped and answered."""
+        if self.end is not None:
+            return
+        outcome, work = self._last, self._work
+        if reason == "step_deadline" and outcome is not None:
+            self._time_out(outcome)
+        if self.end is None:
+            self._finish(reason)
+        if outcome is not None:
+            outcome.refuse(self._over())
+        if work is not None and not work.done():
+            work.cancel()
+
+    def abort(self, error: EnvhubError) -> None:
+        """End the episode because something it stands on failed."""
+        if self.end is not None:
+            return
+        self._finish("error", error)
+        if self._last is not None:
+            self._last.refuse(error)
+        if self._work is not None and not self._work.done():
+            self._work.cancel()
+
+    def _time_out(self, outcome: Outcome) -> None:
+        limit = self.terms.step_s
+        text = f"The step passed its deadline of {limit:g} s and was stopped. The episode is over."
+        result = StepResult(observation=Observation.of(text), truncated=True, end="step_deadline")
+        try:
+            self._acknowledge(outcome, result, time.monotonic() - limit)
+        except ServerError as error:
+            self._fail(outcome, error)
+
+    async def expire(self) -> None:
+        """The episode's time is up between two steps: truncated, graded at the cut."""
+        result, end = await self._graded(StepResult(observation=NOTHING), "episode_time")
+        if self.end is not None:
+            return
+        self._count(result)
+        self._finish(end, result=result)
+
+    def _finish(
+        self,
+        end: EndReason,
+        error: EnvhubError | None = None,
+        result: StepResult | None = None,
+        action: Action | None = None,
+    ) -> None:
+        """The one path by which an episode ends: recorded, told, its environment closed."""
+        self.end = end
+        self.error = error or self.error
+        if self._timer is not None:
+            self._timer.cancel()
+        record = EndRecord(
+            session=self.id, end=end, error=self._problem(), ended_s=time.time(), result=result, action=action
+        )
+        try:
+            self._log.append(to_json(record))
+        except ServerError as failure:
+            self.error = failure
+        if self._ended_event is not None:
+            self._ended_event.set()
+        self._owner.ended(self)
+
+    async def release(self) -> None:
+        """Close the environment. Called once, by the registry."""
+        work = self._work
+        if work is not None and work is not asyncio.current_task() and not work.done():
+            await asyncio.wait([work], timeout=5.0)
+        await self._episode.close()
+
+    def _over(self) -> EnvhubError:
+        if self.end == "lease_lost":
+            text = f"nobody stepped or renewed this session for {self.terms.lease_s:g} s; it was closed. Open a new one"
+            return LeaseLost(text, session=self.id)
+        cause = f": {self.error.message}" if self.error else ""
+        end = self.end or "episode_time"
+        return SessionEnded(f"this session has ended ({end}{cause}). Open a new one", session=self.id)
+
+    def _problem(self) -> JsonObject | None:
+        return self.error.to_problem() if self.error else None
+
+    # -- clocks -----------------------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Count the lease from now.
+
+        Raises:
+            SessionEnded, LeaseLost: the episode is over.
+        """
+        if self.end is not None:
+            raise self._over()
+        self.lease_due = time.monotonic() + self.terms.lease_s
+
+    def _tick(self) -> None:
+        """Look at the clocks; look again when the next may be due. Steps only write times, they set no timers."""
+        if self.end is not None:
+            return
+        now = time.monotonic()
+        if self._phase_due is not None and now >= self._phase_due:
+            self.cut("step_deadline")
+            return
+        if not self.running:
+            if now >= self.lease_due:
+                self.cut("lease_lost")
+                return
+            if now >= self.episode_due:
+                self.episode_due = float("inf")
+                self._expiring = True
+                self._owner.spawn(asyncio.get_running_loop().create_task(self.expire()))
+        due = min(self._phase_due or float("inf"), self.lease_due, self.episode_due)
+        often = min(self.terms.step_s, self.terms.lease_s, self.terms.episode_s) / 4
+        wait = max(min(due - now, often), 0.001)
+        self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    async def wait_end(self, wait_s: float) -> None:
+        """Return at the end, or after `wait_s` seconds."""
+        if self.end is not None or wait_s <= 0:
+            return
+        if self._ended_event is None:
+            self._ended_event = asyncio.Event()
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._ended_event.wait()
+        except TimeoutError:
+            return
+
+    def status(self) -> SessionStatus:
+        """What the control side may know."""
+        rewarded = self.end is None or self.end in TRAINABLE
+        return SessionStatus(
+            session=self.id,
+            state="open" if self.end is None else "ended",
+            environment=self.hosted.name,
+            task=self.task.id,
+            driver=self.terms.driver,
+            steps=self.steps,
+            running=self.running,
+            reward=self._total if rewarded else None,
+            rewards=dict(self._rewards) if rewarded else {},
+            end=self.end,
+            error=self._problem(),
+            lease_left_s=max(0.0, self.lease_due - time.monotonic()) if self.end is None else 0.0,
+        )
+
+    def trajectory(self) -> bytes:
+        """Its records so far, JSONL."""
+        return self._log.read()
+
+    # What the MCP endpoint needs of a session.
+
+    @property
+    def driver(self) -> Driver:
+        """Who advances it."""
+        return self.terms.driver
+
+    @property
+    def ended(self) -> bool:
+        """The episode is over."""
+        return self.end is not None
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        """The task's prompt."""
+        return self.task.prompt
+
+    @property
+    def first_observation(self) -> Observation:
+        """What reset returned."""
+        return self.observation
+
+
+__all__ = ["Owner", "Session"]
