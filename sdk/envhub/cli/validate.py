@@ -1,0 +1,35 @@
+"""`envhub validate`: check an environment or a server."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from envhub.cli.output import AsJson
+
+
+def validate(
+    target: Annotated[str, typer.Argument(metavar="NAME|PATH|URL", help="An environment, or a running server.")],
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Check N tasks of each split; else all, or many.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that an environment proves itself, and that a server follows the protocol.
+
+    The oracle earns 1 on every task, and junk earns 0.
+    The same task, seed and actions give the same bytes; parallel sessions see nothing of each other.
+    Deadlines stop work, and bad input gets typed errors.
+
+    Examples:
+      envhub validate frozen-lake
+      envhub validate ./my-env --sample 5
+      envhub validate http://127.0.0.1:8400 --json
+    """
+    from envhub.validate.command import run
+
+    raise typer.Exit(run(target, sample, as_json))
+
+
+__all__ = ["validate"]
