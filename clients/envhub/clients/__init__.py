@@ -3,6 +3,11 @@
 from envhub.clients.channel import Deadlines
 from envhub.clients.client import Client, OpenOptions, SessionContext
 from envhub.clients.connection import Connection, ConnectOptions, connect
+from envhub.clients.episode import Episode
+from envhub.clients.policy import Decision, Policy, RandomPolicy, ScriptedPolicy
+from envhub.clients.progress import RolloutProgress
+from envhub.clients.rollout import rollout
+from envhub.clients.rollouts import rollouts, stream_rollouts
 from envhub.clients.session import ActionLike, Session, SessionFacts, SessionTokens
 
 __all__ = [
@@ -11,10 +16,19 @@ __all__ = [
     "ConnectOptions",
     "Connection",
     "Deadlines",
+    "Decision",
+    "Episode",
     "OpenOptions",
+    "Policy",
+    "RandomPolicy",
+    "RolloutProgress",
+    "ScriptedPolicy",
     "Session",
     "SessionContext",
     "SessionFacts",
     "SessionTokens",
     "connect",
+    "rollout",
+    "rollouts",
+    "stream_rollouts",
 ]

@@ -12,12 +12,13 @@ from pydantic import ValidationError
 
 from envhub.clients.channel import Channel, read_reply
 from envhub.clients.session import ActionLike, Session, SessionFacts, SessionTokens, action_fields, read_record
-from envhub.sdk.errors import EnvhubError, InvalidRequest, from_problem
+from envhub.sdk.errors import EnvhubError, InvalidRequest, NotFound, from_problem
 from envhub.sdk.messages import JsonObject, StepResult
 from envhub.sdk.task import Task
 from envhub.sdk.wire import (
     BatchReply,
     Driver,
+    EnvironmentInfo,
     EnvironmentSchema,
     Opened,
     OpenRequest,
@@ -62,7 +63,8 @@ class Client:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._schemas: dict[str | None, EnvironmentSchema] = {}
-        self._schema_lock = asyncio.Lock()
+        self._hosted: dict[str, EnvironmentInfo] | None = None
+        self._facts_lock = asyncio.Lock()
 
     @property
     def url(self) -> str:
@@ -79,11 +81,29 @@ class Client:
         Raises:
             NotFound: it is not hosted here.
         """
-        async with self._schema_lock:
+        async with self._facts_lock:
             if environment not in self._schemas:
                 fields = {} if environment is None else {"environment": environment}
                 self._schemas[environment] = read_reply(EnvironmentSchema, await self._ask("schema", fields))
             return self._schemas[environment]
+
+    async def environment(self, name: str | None = None) -> EnvironmentInfo:
+        """Title, version, limits of one hosted environment; asked once and kept.
+
+        Args:
+            name: may be left out where the server hosts one.
+
+        Raises:
+            NotFound: it is not hosted here.
+        """
+        async with self._facts_lock:
+            if self._hosted is None:
+                self._hosted = {one.name: one for one in (await self.info()).environments}
+        if name is None and len(self._hosted) == 1:
+            return next(iter(self._hosted.values()))
+        if name not in self._hosted:
+            raise NotFound(f"no environment {name!r} at {self.url}; there are {', '.join(self._hosted)}")
+        return self._hosted[name]
 
     async def tasks(
         self, split: str | None = None, *, environment: str | None = None, offset: int = 0, limit: int = TASKS_A_PAGE

@@ -130,12 +130,12 @@ class _Values:
         return {name: self.make(inner, depth + 1) for name, inner in wanted.items()}
 
     def _number(self, schema: JsonObject, *, whole: bool) -> int | float:
-        low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
-        high = schema.get("maximum", schema.get("exclusiveMaximum", max(low, 0) + 100))
+        low = float(schema.get("minimum", schema.get("exclusiveMinimum", 0)))
+        high = float(schema.get("maximum", schema.get("exclusiveMaximum", max(low, 0) + 100)))
         if not whole:
             return self._random.uniform(low, high)
-        low, high = int(low) + ("exclusiveMinimum" in schema), int(high) - ("exclusiveMaximum" in schema)
-        return self._random.randint(low, max(low, high))
+        first, last = int(low) + ("exclusiveMinimum" in schema), int(high) - ("exclusiveMaximum" in schema)
+        return self._random.randint(first, max(first, last))
 
     def _text(self, schema: JsonObject) -> str:
         text = " ".join(self._random.choices(WORDS, k=self._random.randint(1, 3)))

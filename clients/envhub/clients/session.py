@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from envhub.clients.channel import Channel, read_reply
-from envhub.sdk.errors import EnvhubError, InvalidRequest, ServerError
+from envhub.sdk.errors import EnvhubError, InvalidRequest, ServerError, SessionEnded
 from envhub.sdk.messages import Action, EndReason, JsonObject, Message, Observation, StepResult, ToolCall
 from envhub.sdk.task import Task
 from envhub.sdk.trajectory import TRAINABLE, Trajectory, read_trajectories
@@ -106,6 +106,8 @@ class Session:
             LeaseLost: nobody stepped or renewed in time.
             ConnectionLost: the server could not be reached before the lease must have ended.
         """
+        if self._closed:
+            raise SessionEnded("this session was closed here. Open a new one", session=self.id)
         fields = {"session": self.id, "index": self.steps, "action": action_fields(action)}
         try:
             reply = await self._channel.transport.request("step", fields, self._channel.deadlines.work_s)
@@ -132,22 +134,22 @@ class Session:
 
     async def status(self, wait_s: float = 0.0) -> SessionStatus:
         """How it stands; with `wait_s`, once it has ended or so many seconds have passed."""
-        fields: JsonObject = {"session": self.id, "wait_s": wait_s} if wait_s else {"session": self.id}
-        status = await self._ask("get", fields, self._channel.deadlines.request_s + wait_s)
+        status = await self._ask(
+            "get", {"wait_s": wait_s} if wait_s else {}, self._channel.deadlines.request_s + wait_s
+        )
         self.end = self.end or status.end
         return status
 
     async def renew(self) -> SessionStatus:
         """Renew the lease now. The client does this by itself for every session it has."""
-        status = await self._ask("renew", {"session": self.id}, self._channel.deadlines.request_s)
+        status = await self._ask("renew", {}, self._channel.deadlines.request_s)
         self.renewed_at = time.monotonic()
         return status
 
     async def trajectory(self) -> Trajectory:
         """The server's record of the episode so far."""
-        reply = await self._channel.transport.request(
-            "trajectory", {"session": self.id}, self._channel.deadlines.request_s
-        )
+        asked = {"session": self.id, "token": self.tokens.session}
+        reply = await self._channel.transport.request("trajectory", asked, self._channel.deadlines.request_s)
         return read_record(self.id, reply)
 
     async def close(self) -> SessionStatus:
@@ -165,14 +167,16 @@ class Session:
 
     async def _close(self) -> SessionStatus:
         try:
-            status = await self._ask("close", {"session": self.id}, self._channel.deadlines.close_s)
+            status = await self._ask("close", {}, self._channel.deadlines.close_s)
             self.end = self.end or status.end
             return status
         finally:
             self._channel.transport.release(self.id)
 
     async def _ask(self, op: str, fields: JsonObject, timeout_s: float) -> SessionStatus:
-        return read_reply(SessionStatus, await self._channel.transport.request(op, fields, timeout_s))
+        # With the token, so that it also works once the session is released here.
+        whole = {"session": self.id, "token": self.tokens.session, **fields}
+        return read_reply(SessionStatus, await self._channel.transport.request(op, whole, timeout_s))
 
     def note(self, error: EnvhubError) -> None:
         """Take over what a failed step tells about the episode."""
@@ -222,8 +226,9 @@ def action_of(action: ActionLike) -> Action:
         return Action(message=action)
     if isinstance(action, ToolCall):
         return Action(tool_calls=(action,))
-    if isinstance(action, Sequence) and action and all(isinstance(call, ToolCall) for call in action):
-        return Action(tool_calls=tuple(action))
+    calls = tuple(call for call in action if isinstance(call, ToolCall)) if isinstance(action, Sequence) else ()
+    if calls and len(calls) == len(action):
+        return Action(tool_calls=calls)
     raise InvalidRequest(f"an action is a str, a ToolCall, an Action or a list of ToolCall, not {action!r}")
 
 
