@@ -1,0 +1,112 @@
+"""deadline.* and isolation.loop: what happens when time runs out, and that nobody makes the others wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AbstractAsyncContextManager
+
+from envhub.sdk.messages import Action
+from envhub.sdk.wire import Opened
+from envhub.validate.bench import Bench
+from envhub.validate.episodes import END_WAIT_S, graded
+from envhub.validate.report import CheckFailed, NotChecked
+
+TINY_S = 0.001
+SHORT_S = 1.0
+LAG_S = 0.2
+"""How late a health probe may be while a step of an inline environment runs."""
+MAX_LATE = 2
+NUM_ATTEMPTS = 3
+"""A busy machine makes probes late once in a while, an environment that blocks does so every time."""
+
+
+async def check_step(bench: Bench) -> None:
+    """A step over its deadline ends the episode without a reward; one within it is an ordinary step."""
+    async with _session(bench, step_deadline_s=TINY_S) as opened:
+        result = await bench.api.step(opened, 0, Action(message=""))
+        status = await bench.api.status(opened)
+    if result["end"] == "step_deadline":
+        if result["reward"] is not None or status.reward is not None:
+            raise CheckFailed(f"a step over its deadline was given a reward: {result['reward']}")
+        if not result["truncated"] or status.end != "step_deadline":
+            raise CheckFailed(f"a step over its deadline left the session {status.state} with end {status.end!r}")
+    elif result["end"] not in (None, "terminated"):
+        raise CheckFailed(f"a step with a deadline of {TINY_S} s ended the episode with {result['end']!r}")
+
+
+async def check_episode(bench: Bench) -> None:
+    """An episode over its time is cut and graded."""
+    async with _session(bench, episode_deadline_s=SHORT_S) as opened:
+        status = await bench.api.status(opened, END_WAIT_S)
+    if status.end != "episode_time":
+        raise CheckFailed(f"after {SHORT_S} s of an episode allowed {SHORT_S} s its end is {status.end!r}")
+    graded(status)
+
+
+async def check_lease(bench: Bench) -> None:
+    """A session nobody renews ends without a reward; renewing keeps it."""
+    async with _session(bench, lease_s=SHORT_S) as opened:
+        status = await bench.api.status(opened, END_WAIT_S)
+    if (status.end, status.reward) != ("lease_lost", None):
+        raise CheckFailed(f"an abandoned session ended with {status.end!r} and reward {status.reward}")
+    async with _session(bench, lease_s=SHORT_S) as opened:
+        for _ in range(6):
+            await asyncio.sleep(SHORT_S / 4)
+            await bench.api.call("POST", f"/v1/sessions/{opened.session}/renew", token=opened.session_token)
+        status = await bench.api.status(opened)
+    if status.state != "open":
+        raise CheckFailed(f"a session renewed in time ended with {status.end!r}")
+
+
+async def check_loop(bench: Bench) -> None:
+    """Steps of an inline environment do not hold up the server: probes are answered while they run."""
+    if bench.environment.isolation != "inline":
+        raise NotChecked("isolation = process: its steps cannot block the server")
+    for attempt in range(NUM_ATTEMPTS):
+        late = await _late_probes(bench)
+        if len(late) < MAX_LATE:
+            return
+        bench.progress(f"isolation.loop: {len(late)} late probes, attempt {attempt + 1} of {NUM_ATTEMPTS}")
+    raise CheckFailed(
+        f"/healthz took up to {max(late):.2f} s while steps ran; use async code, "
+        'or isolation = "process" in the manifest'
+    )
+
+
+async def _late_probes(bench: Bench) -> list[float]:
+    """Delays over the bound of probes sent while steps and opens run."""
+    late: list[float] = []
+    for task in bench.spread(3):
+        opening = asyncio.create_task(bench.api.open(environment=bench.name, task=task.id, seed=task.seed))
+        late += await _probe_while(bench, opening)
+        opened = await opening
+        try:
+            for index, action in enumerate(bench.actions_for(task)[:5]):
+                stepping = asyncio.create_task(bench.api.step(opened, index, action))
+                late += await _probe_while(bench, stepping)
+                if (await stepping)["end"] is not None:
+                    break
+        finally:
+            await bench.api.close(opened)
+    return late
+
+
+async def _probe_while(bench: Bench, work: asyncio.Task[Opened] | asyncio.Task[dict[str, object]]) -> list[float]:
+    late = []
+    await asyncio.sleep(0.002)  # so that the work is on its way first
+    while True:
+        started = time.monotonic()
+        await bench.api.send("GET", "/healthz", anonymous=True)
+        if (delay := time.monotonic() - started) > LAG_S:
+            late.append(delay)
+        if work.done():
+            return late
+        await asyncio.sleep(0.005)
+
+
+def _session(bench: Bench, **request: float) -> AbstractAsyncContextManager[Opened]:
+    return bench.api.session(environment=bench.name, task=bench.tasks[0].id, **request)
+
+
+__all__ = ["check_episode", "check_lease", "check_loop", "check_step"]

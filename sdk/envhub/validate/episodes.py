@@ -1,0 +1,70 @@
+"""Episodes by the control side: replay a list of actions, and keep everything that came back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from envhub.sdk.messages import Action, EndReason, JsonObject
+from envhub.sdk.task import Task
+from envhub.sdk.trajectory import TRAINABLE
+from envhub.sdk.wire import SessionStatus
+from envhub.validate.api import Api
+from envhub.validate.report import CheckFailed
+
+END_WAIT_S = 90.0
+"""How long grading may take once the last action is done."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One episode."""
+
+    actions: tuple[Action, ...]
+    observations: tuple[str, ...]
+    """As JSON, byte for byte; the first one came with the open."""
+    reward: float | None
+    end: EndReason | None
+    """None where it had not ended when the actions were used up."""
+
+
+async def replay(
+    api: Api, environment: str, task: Task, actions: Sequence[Action], max_turns: int | None = None
+) -> Recording:
+    """Run an episode of these actions; later ones are left out once it has ended."""
+    request: JsonObject = {"environment": environment, "task": task.id, "seed": task.seed, "driver": "control"}
+    if max_turns is not None:
+        request["max_turns"] = max_turns
+    async with api.session(**request) as opened:
+        observations = [opened.observation.model_dump_json()]
+        taken = 0
+        ended = False
+        for index, action in enumerate(actions):
+            result = await api.step(opened, index, action)
+            observations.append(json.dumps(result["observation"], ensure_ascii=False))
+            taken = index + 1
+            ended = result["end"] is not None or result["terminated"] or result["truncated"]
+            if ended:
+                break
+        status = await api.status(opened, END_WAIT_S if ended else 0.0)
+    return Recording(tuple(actions[:taken]), tuple(observations), status.reward, status.end)
+
+
+def graded(status: SessionStatus | Recording) -> float:
+    """The reward of an ended episode.
+
+    Raises:
+        CheckFailed: it has not ended, it ended in a way that has no reward, or its reward is missing.
+    """
+    if status.end is None:
+        raise CheckFailed("the episode has not ended")
+    if status.end not in TRAINABLE:
+        detail = status.error.get("detail") if isinstance(status, SessionStatus) and status.error else None
+        raise CheckFailed(f"it ended with {status.end!r}, which has no reward" + (f": {detail}" if detail else ""))
+    if status.reward is None:
+        raise CheckFailed(f"it ended with {status.end!r} and has no reward; give the environment a rubric")
+    return status.reward
+
+
+__all__ = ["END_WAIT_S", "Recording", "graded", "replay"]

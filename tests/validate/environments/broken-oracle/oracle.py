@@ -1,0 +1,11 @@
+"""Gives up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+async def solve(task: Any, agent: Any) -> None:
+    word = agent.observation.text.removeprefix("The word is ").rstrip(".")
+    await agent.call("say", word=word)
+    raise LookupError("lost the way")

@@ -1,0 +1,89 @@
+"""The suite passes a sound environment and fails each defective one, at the right check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from envhub.sdk import NotFound, Unauthorized
+from envhub.validate import Report, validate
+from envhub.validate.place import local_server
+
+FolderOf = Callable[[str], Path]
+
+DEFECTS = [
+    ("constant-reward", {"semantic.near_miss", "semantic.junk"}, "earned 1, not 0"),
+    ("random-id", {"semantic.determinism", "isolation.sessions"}, "gave another observation"),
+    ("hash-order", {"semantic.determinism"}, "in another process"),
+    ("shared-state", {"semantic.determinism", "isolation.sessions"}, "gave another observation"),
+    ("blocking", {"isolation.loop"}, "/healthz took"),
+    ("no-reward", {"semantic.oracle", "semantic.junk"}, "has no reward"),
+    ("crashing", {"semantic.junk"}, "'error'"),
+    ("shown-answer", {"schema.observation"}, "private parts"),
+    ("same-tasks", {"static.tasks"}, "are the same task"),
+    ("blank-tool", {"schema.tools"}, "no description"),
+    ("weak-oracle", {"semantic.oracle"}, "earned 0"),
+    ("broken-oracle", {"semantic.oracle"}, "lost the way"),
+]
+
+
+def failed(report: Report) -> set[str]:
+    return {name for name, check in report.checks.items() if not check.passed}
+
+
+async def test_sound_environment_passes_everything(folder_of: FolderOf) -> None:
+    report = await validate(str(folder_of("sound")))
+    assert not failed(report), report.checks
+    assert report.ok
+    assert (report.tasks_checked, report.oracle_mean, report.junk_max) == (8, 1.0, 0.0)
+    assert not report.not_checked
+
+
+@pytest.mark.parametrize(("name", "checks", "reason"), DEFECTS)
+async def test_defect_fails_its_checks(folder_of: FolderOf, name: str, checks: set[str], reason: str) -> None:
+    report = await validate(str(folder_of(name)), only=("static", "schema", "semantic", "isolation"), sample=4)
+    assert failed(report) == checks
+    assert not report.ok
+    assert any(reason in (report.checks[check].reason or "") for check in checks), report.checks
+
+
+async def test_unreadable_manifest_fails_and_nothing_else_is_checked(folder_of: FolderOf) -> None:
+    report = await validate(str(folder_of("unknown-key")))
+    assert list(report.checks) == ["static.manifest"]
+    assert "did you mean 'isolation'?" in (report.checks["static.manifest"].reason or "")
+    assert not report.ok
+
+
+async def test_environment_without_oracle_says_why(folder_of: FolderOf) -> None:
+    folder = folder_of("sound")
+    (folder / "oracle.py").unlink()
+    manifest = folder / "envhub.toml"
+    manifest.write_text(manifest.read_text().replace('"proven"', '"deterministic-only"\nreason = "no solver known"'))
+    report = await validate(str(folder), only=("semantic",), sample=3)
+    assert report.ok
+    assert report.oracle_mean is None
+    assert "no solver known" in report.not_checked["semantic.oracle"]
+
+
+async def test_missing_oracle_is_a_failure_where_one_is_claimed(folder_of: FolderOf) -> None:
+    folder = folder_of("sound")
+    (folder / "oracle.py").unlink()
+    report = await validate(str(folder), only=("semantic.oracle",), sample=1)
+    assert failed(report) == {"semantic.oracle"}
+
+
+async def test_url_is_checked_without_its_folder(folder_of: FolderOf) -> None:
+    async with local_server(folder_of("sound")) as api:
+        report = await validate(api.url, token=api.token, sample=2)
+        with pytest.raises(Unauthorized):
+            await validate("http://127.0.0.1:9/#sound")
+    assert report.ok, report.checks
+    assert report.title == "sound"
+    assert set(report.not_checked) == {"semantic.oracle", "semantic.near_miss"}
+
+
+async def test_unknown_name_is_answered_with_near_ones() -> None:
+    with pytest.raises(NotFound, match="frozen-lake"):
+        await validate("frozen-lac")
