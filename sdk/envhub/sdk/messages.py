@@ -6,7 +6,7 @@ import contextlib
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, WithJsonSchema, model_validator
 
 JsonObject = dict[str, Any]
 
@@ -84,6 +84,8 @@ class Observation(WireModel):
     @classmethod
     def of(cls, *content: str | TextPart | ImagePart | ToolResultPart) -> Observation:
         """An observation of these parts; a str becomes a text part."""
+        if len(content) == 1 and isinstance(content[0], str):  # by far the most common, and once a step
+            return cls.__pydantic_validator__.validate_python({"parts": ({"type": "text", "text": content[0]},)})
         return cls(parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in content))
 
     @property
@@ -138,13 +140,32 @@ class Action(WireModel):
         return cls(tool_calls=(ToolCall(name=tool, arguments=arguments),))
 
 
+def _finite(value: Any) -> Any:
+    """A reward as plain Python; numpy and torch scalars, and arrays of one element, become numbers."""
+    item = getattr(value, "item", None)
+    if callable(item):
+        with contextlib.suppress(ValueError, RuntimeError):  # more than one element: left for the type check
+            value = item()
+    if isinstance(value, (int, float)) and not math.isfinite(value):
+        raise ValueError(f"a reward must be a finite number, not {value!r}")
+    return value
+
+
+Reward = Annotated[
+    FiniteFloat | Annotated[FiniteFloat, BeforeValidator(_finite)],
+    Field(union_mode="left_to_right"),
+    WithJsonSchema({"type": "number"}),
+]
+"""A finite number; the plain case is checked without calling Python."""
+
+
 class StepResult(WireModel):
     """What one step gave. The policy sees `observation`; everything else is for the control side."""
 
     observation: Observation
-    reward: float | None = None
+    reward: Reward | None = None
     """Reward of this step; None where there is none to give (never a stand-in for a failure's 0)."""
-    rewards: dict[str, FiniteFloat] = Field(default_factory=dict)
+    rewards: dict[str, Reward] = Field(default_factory=dict)
     """Named parts of `reward`, already weighted: they sum to it."""
     terminated: bool = False
     """The environment ended the episode."""
@@ -155,31 +176,10 @@ class StepResult(WireModel):
     info: JsonObject = Field(default_factory=dict)
     """Diagnostics for the control side; never shown to the agent."""
 
-    @field_validator("reward", mode="before")
-    @classmethod
-    def _plain_reward(cls, value: Any) -> Any:
-        return _finite(value)
-
-    @field_validator("rewards", mode="before")
-    @classmethod
-    def _plain_rewards(cls, value: Any) -> Any:
-        return {name: _finite(part) for name, part in value.items()} if isinstance(value, dict) else value
-
     @property
     def ended(self) -> bool:
         """True where this was the episode's last step."""
         return self.terminated or self.truncated or self.end is not None
-
-
-def _finite(value: Any) -> Any:
-    """A reward as plain Python; numpy and torch scalars, and arrays of one element, become numbers."""
-    item = getattr(value, "item", None)
-    if callable(item):
-        with contextlib.suppress(ValueError, RuntimeError):  # more than one element: left for the type check
-            value = item()
-    if isinstance(value, (int, float)) and not math.isfinite(value):
-        raise ValueError(f"a reward must be a finite number, not {value!r}")
-    return value
 
 
 __all__ = [

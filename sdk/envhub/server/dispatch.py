@@ -15,7 +15,7 @@ import msgspec
 
 from envhub.sdk.errors import EnvhubError, Forbidden, InvalidRequest, ServerError, TooLarge
 from envhub.server.operations import Operations
-from envhub.server.outcome import to_json
+from envhub.server.outcome import Outcome, to_json
 from envhub.server.session import Session
 
 Frame = dict[str, Any]
@@ -78,8 +78,7 @@ class Dispatcher:
         index, action = frame.pop("index", None), frame.pop("action", None)
         if frame:
             raise InvalidRequest(f"step has no field {next(iter(frame))!r}")
-        future = self._operations.step(session, index, action, size)
-        future.add_done_callback(partial(_answer, reply))
+        self._operations.step(session, index, action, size).then(partial(_answer, reply))
 
     def _batch(self, frame: Frame, size: int, reply: Reply) -> None:
         items = frame.pop("items", None)
@@ -186,13 +185,9 @@ def failure(error: EnvhubError) -> bytes:
     return b'"error":' + msgspec.json.encode(error.to_problem())
 
 
-def _answer(reply: Reply, future: asyncio.Future[bytes]) -> None:
+def _answer(reply: Reply, outcome: Outcome) -> None:
     """Turn a step's outcome into its reply."""
-    error = future.exception()
-    if error is None:
-        reply(b'"ok":' + future.result())
-    else:
-        reply(failure(error if isinstance(error, EnvhubError) else ServerError(str(error))))
+    reply(b'"ok":' + outcome.reply if outcome.reply is not None else failure(outcome.failure))
 
 
 async def _answer_when_done(work: Coroutine[Any, Any, bytes], reply: Reply) -> None:

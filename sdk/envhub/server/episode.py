@@ -61,8 +61,8 @@ class InlineEpisode:
     async def step(self, action: Action) -> StepResult:
         try:
             result: Any = self._environment.step(action)
-            if not isinstance(result, StepResult):
-                result = await settled(result)
+            if inspect.isawaitable(result):
+                result = await result
         except Exception as error:
             raise failed(error) from error
         return checked(result, StepResult)

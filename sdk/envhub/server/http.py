@@ -160,7 +160,7 @@ class HttpTransport:
         index, action = given.pop("index", None), given.pop("action", None)
         if given:
             raise InvalidRequest(f"step has no field {next(iter(given))!r}")
-        return _json(await asyncio.shield(self._operations.step(session, index, action, len(raw))))
+        return _json(await self._operations.step(session, index, action, len(raw)).wait())
 
     async def get(
         self, session_id: str, request: Request, wait_s: Any = 0, authorization: Authorization = None

@@ -5,7 +5,6 @@ HTTP routes, WebSocket frames and batch items all end here.
 
 from __future__ import annotations
 
-import asyncio
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -23,7 +22,7 @@ from envhub.sdk.wire import (
     TaskPage,
 )
 from envhub.server.hosting import HostedEnvironment
-from envhub.server.outcome import to_json
+from envhub.server.outcome import Outcome, to_json
 from envhub.server.registry import Registry
 from envhub.server.session import Session
 
@@ -144,8 +143,8 @@ class Operations:
         opened, new = await self.registry.open(parse(OpenRequest, given))
         return to_json(opened), opened.session, new
 
-    def step(self, session: Session, index: Any, action: Any, size: int) -> asyncio.Future[bytes]:
-        """Begin a step; the future resolves with the reply. Never cancel it."""
+    def step(self, session: Session, index: Any, action: Any, size: int) -> Outcome:
+        """Begin a step, or find the one that already has this index."""
         if type(index) is not int or index < 0:
             raise InvalidRequest("index: give the number of steps taken so far, an integer")
         return session.submit(index, parse_action(action, size, self.registry.limits.action_bytes))

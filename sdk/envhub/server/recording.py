@@ -8,26 +8,35 @@ can be read.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from envhub.sdk.errors import ServerError
 from envhub.sdk.messages import ImagePart, Observation, Part, ToolResultPart
 
+Done = Callable[[ServerError | None], None]
+"""Told that a record was written, or why it could not be."""
+
 
 class Log(Protocol):
     """The records of one session."""
 
     def append(self, line: bytes) -> None:
-        """Write one record (JSON without a newline).
+        """Write one record (JSON without a newline) now.
 
         Raises:
-            ServerError: it could not be written; the step must not be acknowledged.
+            ServerError: it could not be written; what it tells must not be acknowledged.
         """
+        ...
+
+    def append_soon(self, line: bytes, done: Done) -> None:
+        """Write one record with all others of this turn of the event loop, then call `done`."""
         ...
 
     def read(self) -> bytes:
@@ -57,6 +66,10 @@ class MemoryLog:
 
     def append(self, line: bytes) -> None:
         self._lines.append(line)
+
+    def append_soon(self, line: bytes, done: Done) -> None:
+        self._lines.append(line)
+        done(None)
 
     def read(self) -> bytes:
         return b"".join(line + b"\n" for line in self._lines)
@@ -90,12 +103,18 @@ class JournalRecorder:
                 f"cannot record into {folder}: {error.strerror}; give --record a writable folder"
             ) from error
         self._size = os.fstat(self._file).st_size
+        """Bytes written, and those that wait to be."""
+        self._lines: list[bytes] = []
+        self._done: list[Done] = []
 
     def new_log(self) -> Log:
         return _JournalLog(self)
 
     def stored(self, observation: Observation) -> Observation:
-        if not any(isinstance(part, (ImagePart, ToolResultPart)) for part in observation.parts):
+        for part in observation.parts:
+            if part.type != "text":
+                break
+        else:
             return observation
         return Observation(parts=tuple(self._part(part) for part in observation.parts))
 
@@ -119,29 +138,47 @@ class JournalRecorder:
             temporary.rename(file)
         return ImagePart(media_type=part.media_type, digest=f"sha256:{name}")
 
-    def write(self, line: bytes) -> tuple[int, int]:
-        """Append one line; where it lies: (offset, length)."""
-        data = line + b"\n"
+    def add(self, line: bytes, done: Done | None = None) -> tuple[int, int]:
+        """Take one line, to be written by the next flush; where it will lie: (offset, length)."""
+        place = (self._size, len(line) + 1)
+        self._size += place[1]
+        if not self._lines:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._lines.append(line)
+        if done is not None:
+            self._done.append(done)
+        return place
+
+    def flush(self) -> ServerError | None:
+        """Write every line taken so far with one system call, then tell those who wait. Returns what failed."""
+        if not self._lines:
+            return None
+        data = b"\n".join(self._lines) + b"\n"
+        told = self._done
+        self._lines, self._done = [], []
+        error = self._write(data)
+        for done in told:
+            done(error)
+        return error
+
+    def _write(self, data: bytes) -> ServerError | None:
         try:
             written = os.write(self._file, data)
+            if written == len(data):
+                return None
+            reason = "the disk is full"
         except OSError as error:
-            raise ServerError(f"cannot write to {self.path}: {error.strerror}; the step was not recorded") from error
-        offset, self._size = self._size, self._size + written
-        if written < len(data):
-            self._repair(offset)
-            raise ServerError(f"cannot write to {self.path}: the disk is full; the step was not recorded")
-        return offset, written
-
-    def _repair(self, offset: int) -> None:
-        """Cut a half-written line off again, so that the next one starts on a line of its own."""
-        os.ftruncate(self._file, offset)
-        self._size = offset
+            reason = error.strerror or str(error)
+        self._size -= len(data)
+        os.ftruncate(self._file, self._size)  # no half line may stay: the next one starts on a line of its own
+        return ServerError(f"cannot write to {self.path}: {reason}; nothing of it was acknowledged")
 
     def read(self, offset: int, length: int) -> bytes:
         """A stretch of the file."""
         return os.pread(self._file, length, offset)
 
     def close(self) -> None:
+        self.flush()
         os.close(self._file)
 
 
@@ -155,7 +192,14 @@ class _JournalLog:
         self._places: list[tuple[int, int]] = []
 
     def append(self, line: bytes) -> None:
-        self._places.append(self._journal.write(line))
+        self._places.append(self._journal.add(line))
+        error = self._journal.flush()
+        if error is not None:
+            self._places.pop()
+            raise error
+
+    def append_soon(self, line: bytes, done: Done) -> None:
+        self._places.append(self._journal.add(line, done))
 
     def read(self) -> bytes:
         return b"".join(self._journal.read(*place) for place in self._places)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Literal, Protocol
 
 from envhub.sdk.errors import (
@@ -25,7 +26,7 @@ from envhub.sdk.trajectory import TRAINABLE, EndRecord, OpenRecord
 from envhub.sdk.wire import Driver, SessionStatus, Stepped
 from envhub.server.episode import Episode
 from envhub.server.hosting import HostedEnvironment
-from envhub.server.outcome import Outcome, Terms, add_score, step_line, to_json
+from envhub.server.outcome import Outcome, Terms, add_score, result_json, step_line, to_json
 from envhub.server.recording import Log, Recorder
 
 NOTHING = Observation()
@@ -119,10 +120,8 @@ class Session:
 
     # -- stepping ---------------------------------------------------------------------------------------------
 
-    def submit(self, index: int, action: Action, driver: Driver = "control") -> asyncio.Future[bytes]:
+    def submit(self, index: int, action: Action, driver: Driver = "control") -> Outcome:
         """Begin step `index`, or return the outcome it already has.
-
-        The future must not be cancelled by a waiter: use `asyncio.shield` or a callback.
 
         Raises:
             Conflict: another index than the next or the last, another action under the last, or the other driver.
@@ -134,7 +133,7 @@ class Session:
         if last is not None and index == last.index:
             if action != last.action:
                 raise Conflict(f"step {index} was taken with another action", session=self.id)
-            return last.future
+            return last
         if self.end is not None or self._expiring:
             raise self._over()
         if index != self.steps or self.running:
@@ -142,35 +141,38 @@ class Session:
             raise Conflict(f"step index {index} is not the next one; it is {expected}", session=self.id)
         return self._begin(index, action)
 
-    def _begin(self, index: int, action: Action) -> asyncio.Future[bytes]:
-        loop = asyncio.get_running_loop()
-        outcome = Outcome(index, action, loop.create_future())
-        self._last = outcome
+    def _begin(self, index: int, action: Action) -> Outcome:
+        self._last = outcome = Outcome(index, action)
         self.steps = index + 1
         now = time.monotonic()
         self._phase_due = now + self.terms.step_s
-        self._work = loop.create_task(self._run(outcome, now))
-        return outcome.future
+        self._work = asyncio.get_running_loop().create_task(self._run(outcome, now))
+        return outcome
 
     async def act(self, action: Action, driver: Driver = "mcp") -> StepResult:
         """Take the next index, after whatever runs now: how an agent's tool calls become steps."""
         if self._turn is None:
             self._turn = asyncio.Lock()
         async with self._turn:
-            reply = await asyncio.shield(self.submit(self.steps, action, driver))
+            reply = await self.submit(self.steps, action, driver).wait()
         return Stepped.model_validate_json(reply).result
 
     @property
     def running(self) -> bool:
         """A step is being worked on."""
-        return self._last is not None and not self._last.future.done()
+        return self._last is not None and not self._last.done
 
     async def _run(self, outcome: Outcome, started: float) -> None:
         """One step from the environment to its record: the boundary at which failures become the episode's end."""
         try:
             result = await self._episode.step(outcome.action)
-            if self.end is None:
-                await self._settle(outcome, result, started)
+            end = self._end_after(result)
+            if self.end is not None:
+                return
+            if end is not None:
+                await self._last_step(outcome, result, end, started)
+            else:
+                self._acknowledge(outcome, result, started)
         except asyncio.CancelledError:
             if self.end is None:
                 self._fail(outcome, ServerError("the server stopped while the step was running", session=self.id))
@@ -180,17 +182,12 @@ class Session:
         except Exception as error:
             self._fail(outcome, ServerError(f"the step broke the server: {type(error).__name__}: {error}"))
 
-    async def _settle(self, outcome: Outcome, result: StepResult, started: float) -> None:
-        end = self._end_after(result)
-        if end is not None:
-            result, end = await self._graded(result, end)
-            if self.end is not None:
-                return
-        elif result.end is not None or result.truncated:
-            result = result.model_copy(update={"end": None, "truncated": False})
-        self._acknowledge(outcome, result, started)
-        if end is not None:
+    async def _last_step(self, outcome: Outcome, result: StepResult, end: EndReason, started: float) -> None:
+        result, end = await self._graded(result, end)
+        if self.end is None:
+            answer = self._write_now(outcome, result, started)
             self._finish(end)
+            outcome.answer(answer)
 
     def _end_after(self, result: StepResult) -> EndReason | None:
         if result.terminated:
@@ -223,14 +220,34 @@ class Session:
             raise GradingFailed(f"grading failed: {error}", session=self.id) from error
 
     def _acknowledge(self, outcome: Outcome, result: StepResult, started: float) -> None:
-        """Record, count, and only then answer."""
-        now = time.monotonic()
-        self._log.append(step_line(self.id, outcome, result, now - started, self._owner.recorder))
+        """Record, together with the other steps of this turn of the loop, and only then answer."""
+        if result.end is not None:  # the host alone says how an episode ends
+            result = result.model_copy(update={"end": None})
+        duration_s = time.monotonic() - started
+        answer, kept = result_json(result, self._owner.recorder)
+        line = step_line(self.id, outcome, kept, duration_s)
+        self._stepped(result, duration_s)
+        self._log.append_soon(line, partial(self._recorded, outcome, answer))
+
+    def _write_now(self, outcome: Outcome, result: StepResult, started: float) -> bytes:
+        """Record a last step; its answer, to be given once the episode has ended."""
+        duration_s = time.monotonic() - started
+        answer, kept = result_json(result, self._owner.recorder)
+        self._log.append(step_line(self.id, outcome, kept, duration_s))
+        self._stepped(result, duration_s)
+        return answer
+
+    def _stepped(self, result: StepResult, duration_s: float) -> None:
         self._count(result)
         self._phase_due = None
-        self.lease_due = now + self.terms.lease_s
-        self._owner.stepped(self, now - started)
-        outcome.answer(result)
+        self.lease_due = time.monotonic() + self.terms.lease_s
+        self._owner.stepped(self, duration_s)
+
+    def _recorded(self, outcome: Outcome, answer: bytes, error: ServerError | None) -> None:
+        if error is None:
+            outcome.answer(answer)
+        else:
+            self._fail(outcome, error)
 
     def _count(self, result: StepResult) -> None:
         if result.reward is None:
@@ -276,9 +293,12 @@ class Session:
         text = f"The step passed its deadline of {limit:g} s and was stopped. The episode is over."
         result = StepResult(observation=Observation.of(text), truncated=True, end="step_deadline")
         try:
-            self._acknowledge(outcome, result, time.monotonic() - limit)
+            answer = self._write_now(outcome, result, time.monotonic() - limit)
         except ServerError as error:
             self._fail(outcome, error)
+            return
+        self._finish("step_deadline")
+        outcome.answer(answer)
 
     async def expire(self) -> None:
         """The episode's time is up between two steps: truncated, graded at the cut."""
