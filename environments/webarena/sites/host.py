@@ -45,9 +45,8 @@ class SitesHost:
         Raises:
             SitesError: another host uses run_dir, or the seed or the process failed; the message has its last lines.
         """
-        seed_dir = await ensure_seed(cache_dir.resolve(), dict(hosts), progress)
-        sessions_dir = run_dir.resolve() / "sessions"
-        lock = await asyncio.to_thread(_claim, sessions_dir)
+        seed_dir = await ensure_seed(cache_dir, dict(hosts), progress)
+        sessions_dir, lock = await asyncio.to_thread(_claim, run_dir)
         progress("starting the sites")
         config = {"seed_dir": str(seed_dir), "sessions_dir": str(sessions_dir), "hosts": dict(hosts), "building": False}
         process = await SuiteProcess.start("serve", config)
@@ -105,15 +104,16 @@ class SitesHost:
         await self.stop()
 
 
-def _claim(sessions_dir: Path) -> IO[str]:
-    """Locks a run directory for this process's life and clears it of an earlier one's sessions."""
-    sessions_dir.parent.mkdir(parents=True, exist_ok=True)
-    lock = (sessions_dir.parent / "host.lock").open("a")
+def _claim(run_dir: Path) -> tuple[Path, IO[str]]:
+    """Locks a run directory for this process's life and makes its directory of sessions, empty."""
+    run_dir.mkdir(parents=True, exist_ok=True)
+    lock = (run_dir / "host.lock").open("a")
     try:
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise SitesError(f"another host uses {sessions_dir.parent}; give each its own run directory") from None
+        raise SitesError(f"another host uses {run_dir}; give each its own run directory") from None
+    sessions_dir = run_dir.resolve() / "sessions"
     shutil.rmtree(sessions_dir, ignore_errors=True)
     sessions_dir.mkdir(mode=0o700)
-    return lock
+    return sessions_dir, lock

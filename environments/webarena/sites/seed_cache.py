@@ -32,17 +32,21 @@ async def ensure_seed(cache_dir: Path, hosts: dict[str, str], progress: Progress
     Raises:
         SitesError: packages are missing, or the build failed or took too long.
     """
-    seed_dir = cache_dir / f"webarena-seed-{await asyncio.to_thread(_key, hosts)}"
+    seed_dir = await asyncio.to_thread(_seed_dir, cache_dir, hosts)
     if seed_dir.is_dir():
         return seed_dir
-    cache_dir.mkdir(parents=True, exist_ok=True)
     try:
         async with asyncio.timeout(BUILD_TIMEOUT_S), _lock(cache_dir / "webarena-seed.lock", progress):
             if not seed_dir.is_dir():
                 await _build(seed_dir, hosts, progress)
     except TimeoutError as error:
-        raise SitesError(f"no seed of the sites in {cache_dir} after {BUILD_TIMEOUT_S:.0f} s; see its progress") from error
+        raise SitesError(f"the sites' seed was not built in {cache_dir} within {BUILD_TIMEOUT_S:.0f} s") from error
     return seed_dir
+
+
+def _seed_dir(cache_dir: Path, hosts: dict[str, str]) -> Path:
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    return cache_dir.resolve() / f"webarena-seed-{_key(hosts)}"
 
 
 def _key(hosts: dict[str, str]) -> str:

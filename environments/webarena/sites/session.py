@@ -65,7 +65,7 @@ class SiteSession:
         try:
             return await asyncio.to_thread(read_trace, self._directory / "trace.jsonl")
         except FileNotFoundError:
-            raise self._closed() from None
+            raise self._failure("the trace is missing") from None
 
     async def changes(self) -> dict[str, TableChange]:
         """What differs from the seed, by table, apart from traces of merely looking at pages.
@@ -76,7 +76,7 @@ class SiteSession:
         try:
             return await asyncio.to_thread(compare, self._directory / "db.sqlite3", self._seed_db)
         except sqlite3.OperationalError as error:
-            raise self._closed() if not self._directory.is_dir() else SitesError(f"comparing failed: {error}") from error
+            raise self._failure(f"comparing the database failed: {error}") from error
 
     async def close(self) -> None:
         """Ends the session and removes its files; harmless if it is closed."""
@@ -96,10 +96,11 @@ class SiteSession:
             with closing(sqlite3.connect(address, uri=True, timeout=QUERY_TIMEOUT_S)) as connection:
                 return connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
-            raise self._closed() if not self._directory.is_dir() else SitesError(f"{error} in: {sql}") from error
+            raise self._failure(f"{error} in: {sql}") from error
 
-    def _closed(self) -> SitesError:
-        return SitesError(f"the session {self.username} of the sites is closed")
+    def _failure(self, message: str) -> SitesError:
+        closed = not self._directory.is_dir()
+        return SitesError(f"the session {self.username} of the sites is closed" if closed else message)
 
 
 def create_session(sessions_dir: Path, seed_dir: Path, clock: datetime) -> SiteSession:

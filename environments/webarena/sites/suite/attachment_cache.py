@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.filebased import FileBasedCache
+
 from suite import context
 
 

@@ -7,6 +7,7 @@ import sys
 
 from django.core.management import call_command
 from django.db import transaction
+
 from suite import clock, config, lifeline
 from suite.seed.moments import FIRST_MOMENT
 from suite.wsgi import load_applications

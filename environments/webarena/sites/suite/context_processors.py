@@ -8,6 +8,7 @@ from oscar.apps.checkout.context_processors import checkout
 from oscar.apps.communication.notifications.context_processors import notifications
 from oscar.apps.search.context_processors import search_form
 from oscar.core.context_processors import metadata as oscar_metadata
+
 from suite.middleware import is_site
 
 

@@ -2,6 +2,7 @@
 
 from django.contrib.sites.models import Site, SiteManager
 from django.http import HttpRequest
+
 from suite import config, context
 
 

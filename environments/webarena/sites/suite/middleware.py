@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from machina.apps.forum_permission.middleware import ForumPermissionMiddleware
 from oscar.apps.basket.middleware import BasketMiddleware
+
 from suite import context
 
 View = Callable[[HttpRequest], HttpResponse]

@@ -5,7 +5,6 @@ Whatever is not a page of the sites is refused here, so that a browser reaches n
 """
 
 import base64
-import binascii
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -38,7 +37,7 @@ def credentials(header: str) -> tuple[str, str]:
         return "", ""
     try:
         name, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not base64, or not text
         return "", ""
     return name, password
 

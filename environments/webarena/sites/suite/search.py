@@ -12,6 +12,7 @@ from django.apps import apps
 from django.db.models import Min, Q, QuerySet
 from haystack.backends import BaseEngine, BaseSearchBackend, BaseSearchQuery, SearchNode, log_query
 from haystack.models import SearchResult
+
 from suite.middleware import is_site
 
 
@@ -56,9 +57,7 @@ def leaf(fields: SearchFields, expression: str, value: Any) -> Q:
     name, _, lookup = expression.partition("__")
     value = getattr(value, "query_string", value)
     if name in fields.text:
-        words = str(value).split()
-        alternatives = (reduce(or_, (Q(**{f"{field}__icontains": word}) for field in fields.text[name])) for word in words)
-        return reduce(and_, alternatives, Q())
+        return reduce(and_, (_contains(fields.text[name], word) for word in str(value).split()), Q())
     if name not in fields.exact:
         return Q()
     if lookup == "in":
@@ -66,9 +65,15 @@ def leaf(fields: SearchFields, expression: str, value: Any) -> Q:
     return Q(**{fields.exact[name]: value == "true" if value in ("true", "false") else value})
 
 
+def _contains(names: tuple[str, ...], word: str) -> Q:
+    return reduce(or_, (Q(**{f"{name}__icontains": word}) for name in names))
+
+
 def condition(fields: SearchFields, node: SearchNode) -> Q:
     """The condition of a tree of filters."""
-    parts = [condition(fields, child) if isinstance(child, SearchNode) else leaf(fields, *child) for child in node.children]
+    parts = [
+        condition(fields, child) if isinstance(child, SearchNode) else leaf(fields, *child) for child in node.children
+    ]
     whole = reduce(or_ if node.connector == "OR" else and_, parts, Q())
     return ~whole if node.negated and whole else whole
 

@@ -14,10 +14,11 @@ import sys
 from typing import NoReturn
 
 import waitress.server
-from suite import lifeline
-from suite.proxy import MAX_BODY_BYTES, Application
 from waitress.channel import HTTPChannel
 from waitress.task import WSGITask
+
+from suite import lifeline
+from suite.proxy import MAX_BODY_BYTES, Application
 
 WORKERS = 2
 THREADS_PER_WORKER = 8
@@ -47,7 +48,7 @@ def serve_forever(application: Application) -> NoReturn:
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     master_pid = os.getpid()
     alive_read, alive_write = os.pipe()
-    workers = [_fork_worker(application, listener, master_pid, alive_read, alive_write) for _ in range(WORKERS)]
+    workers = [_fork_worker(application, listener, master_pid, (alive_read, alive_write)) for _ in range(WORKERS)]
     print(json.dumps({"port": listener.getsockname()[1], "workers": workers}), flush=True)
     listener.close()
     pid, status = os.wait()
@@ -58,11 +59,11 @@ def serve_forever(application: Application) -> NoReturn:
     os._exit(1)
 
 
-def _fork_worker(application: Application, listener: socket.socket, master_pid: int, read_fd: int, write_fd: int) -> int:
+def _fork_worker(application: Application, listener: socket.socket, master_pid: int, pipe: tuple[int, int]) -> int:
     pid = os.fork()
     if pid == 0:
-        os.close(write_fd)
-        lifeline.tie_to_parent(master_pid, read_fd)
+        os.close(pipe[1])
+        lifeline.tie_to_parent(master_pid, pipe[0])
         try:
             _run_worker(application, listener)
         finally:

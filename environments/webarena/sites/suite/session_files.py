@@ -3,6 +3,7 @@
 There is no control port. The parent creates and removes session directories; a directory that exists is a session.
 """
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -52,10 +53,8 @@ def authenticate(sessions_dir: Path, name: str, password: str) -> OpenSession | 
     values: dict[str, str] = {}
     directory = sessions_dir / name
     if _NAME.match(name):
-        try:
+        with contextlib.suppress(FileNotFoundError):
             values = json.loads((directory / "session.json").read_bytes())
-        except FileNotFoundError:
-            pass
     given = hashlib.sha256(password.encode()).hexdigest()
     if not hmac.compare_digest(given, values.get("password_sha256", _NO_DIGEST)):
         return None

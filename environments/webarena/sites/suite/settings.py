@@ -5,6 +5,7 @@ from pathlib import Path
 from machina import MACHINA_MAIN_STATIC_DIR, MACHINA_MAIN_TEMPLATE_DIR
 from oscar import INSTALLED_APPS as OSCAR_APPS
 from oscar.defaults import *  # noqa: F403  (oscar reads its options from here)
+
 from suite import config
 from suite.forum_settings import *  # noqa: F403
 from suite.shop_settings import *  # noqa: F403
@@ -14,7 +15,7 @@ _HERE = Path(__file__).parent
 
 
 class AllFromModels:
-    """Stands in for the mapping of migrations: a new database gets its tables from the models, in a tenth of the time."""
+    """No migrations: a new database gets its tables from the models, in a tenth of the time."""
 
     def __contains__(self, app_label: str) -> bool:
         return True

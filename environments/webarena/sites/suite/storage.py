@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.files.storage import FileSystemStorage
 from django.utils._os import safe_join
+
 from suite import config, context
 
 

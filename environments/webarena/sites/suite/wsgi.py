@@ -6,10 +6,11 @@ from importlib import import_module
 import django
 from django.core.wsgi import get_wsgi_application
 from django.template import engines
-from suite import clock, randomness
+from whitenoise import WhiteNoise
+
+from suite import clock
 from suite.config import SuiteConfig
 from suite.proxy import Application
-from whitenoise import WhiteNoise
 
 SITE_URLCONFS = {"shop": "suite.urls.shop", "forum": "suite.urls.forum", "wiki": "suite.urls.wiki"}
 ONE_YEAR_S = 31_536_000
@@ -22,8 +23,11 @@ def load_applications() -> None:
     for urlconf in SITE_URLCONFS.values():
         import_module(urlconf)
     engines.all()
+    from suite import dashboard_tables, randomness  # their imports need the loaded applications
+
     clock.install()
     randomness.install()
+    dashboard_tables.install()
 
 
 def create_sites(configuration: SuiteConfig) -> Application:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.backends.sqlite3 import base
+
 from suite import config, context
 
 

@@ -7,6 +7,7 @@ from oscar.apps.address.models import Country, UserAddress
 from oscar.apps.basket.models import Basket
 from oscar.apps.offer.models import Benefit, Condition, ConditionalOffer, Range
 from oscar.apps.voucher.models import Voucher
+
 from suite.seed.moments import FIRST_MOMENT, LAST_MOMENT
 from suite.seed.people import People
 

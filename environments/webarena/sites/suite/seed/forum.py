@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from machina.core.db.models import get_model
+
 from suite import clock
 from suite.seed.forum_words import BOARDS, RULES, BoardWords
 from suite.seed.moments import FIRST_MOMENT, LAST_MOMENT

@@ -6,9 +6,11 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from oscar.apps.address.models import Country
+from oscar.apps.analytics.models import UserRecord
 from oscar.apps.basket.models import Basket
 from oscar.apps.catalogue.models import Product
 from oscar.apps.order.models import BillingAddress, Line, LinePrice, Order, OrderNote, ShippingAddress
+
 from suite import clock
 from suite.seed.customers import address_fields
 from suite.seed.moments import LAST_MOMENT
@@ -33,6 +35,22 @@ def fill(people: People, products: list[Product]) -> None:
         place = 0 if number % 16 == 5 else draw.randrange(len(people.members))
         with clock.at(min(moment, LAST_MOMENT - timedelta(hours=3))):
             _order(draw, place + 1, people.members[place], country, draw.sample(products, draw.randint(1, 4)))
+    for person in people.everyone:
+        _tally(person)
+
+
+def _tally(person: User) -> None:
+    """The record of a customer that oscar keeps up with each order, and its dashboard shows."""
+    orders = Order.objects.filter(user=person)
+    lines = Line.objects.filter(order__user=person)
+    UserRecord.objects.create(
+        user=person,
+        num_orders=orders.count(),
+        num_order_lines=lines.count(),
+        num_order_items=sum(line.quantity for line in lines),
+        total_spent=sum((order.total_incl_tax for order in orders), Decimal(0)),
+        date_last_order=max((order.date_placed for order in orders), default=None),
+    )
 
 
 def _status(draw: random.Random, placed: datetime) -> str:

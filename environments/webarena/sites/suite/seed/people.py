@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+
 from suite.seed.moments import FIRST_MOMENT
 
 PASSWORD = "password"  # published: see README.md
+SALT = "thesameineverysession0"  # 22 letters: Django rehashes passwords with less at the first log-in
 
 MEMBERS = (
     ("ada", "Ada", "Lindqvist"), ("boris", "Boris", "Kowalski"), ("carla", "Carla", "Mendes"),
@@ -46,7 +48,7 @@ def _create(username: str, first_name: str, last_name: str, **flags: bool) -> Us
     return User.objects.create(
         username=username,
         email=f"{username}@example.com",
-        password=make_password(PASSWORD, salt="seed"),
+        password=make_password(PASSWORD, salt=SALT),
         first_name=first_name,
         last_name=last_name,
         date_joined=FIRST_MOMENT,

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from oscar.apps.catalogue.models import Product
 from oscar.apps.catalogue.reviews.models import ProductReview
+
 from suite import clock
 from suite.seed.catalogue_words import REVIEWS
 from suite.seed.moments import LAST_MOMENT

@@ -15,6 +15,7 @@ from oscar.apps.catalogue.models import (
     ProductImage,
 )
 from oscar.apps.partner.models import Partner, StockRecord
+
 from suite import clock
 from suite.seed import customers, orders, reviews
 from suite.seed.catalogue_words import CARE, COLLECTIONS, DEFAULT_CARE, DEPARTMENTS, USES, Kind

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.contrib.sites.models import Site
 from django.urls import set_urlconf
+
 from suite import config
 from suite.seed import forum, people, shop, wiki
 

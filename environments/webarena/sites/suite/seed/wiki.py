@@ -4,12 +4,16 @@ import random
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.utils.text import slugify
+from django_nyt.models import NotificationType, Settings
+from wiki.models import Article, ArticleRevision, URLPath
+from wiki.plugins.notifications.settings import ARTICLE_EDIT
+
 from suite import clock
 from suite.seed import wiki_words
 from suite.seed.moments import FIRST_MOMENT
 from suite.seed.people import People
-from wiki.models import ArticleRevision, URLPath
 
 HOME = (
     "Welcome to the **Almanac of Aldermere**, a wiki about a country that does not exist.\n\n"
@@ -66,7 +70,8 @@ class Almanac:
             "Main industry": draw.choice(wiki_words.INDUSTRIES),
             "Twin town": f"[{twin}]({self._town_address(twin)})",
         }
-        table = "\n".join(["| Fact | Value |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in facts.items())])
+        rows = (f"| {name} | {value} |" for name, value in facts.items())
+        table = "\n".join(["| Fact | Value |", "| --- | --- |", *rows])
         return f"**{town}** is a town in {self._towns[town]}.\n\n{table}\n\n{self._sections()}"
 
     def _sections(self) -> str:
@@ -79,40 +84,34 @@ class Almanac:
         parent = self._index("Rivers", wiki_words.RIVERS)
         for river in wiki_words.RIVERS:
             length, bridges = self._draw.randint(40, 410), self._draw.randint(3, 29)
-            self._revised_article(
-                parent, river, f"The **{river}** is a river of {length} km. {bridges} bridges cross it.\n\n{self._sections()}"
-            )
+            text = f"The **{river}** is a river of {length} km. {bridges} bridges cross it."
+            self._revised_article(parent, river, f"{text}\n\n{self._sections()}")
 
     def _museums(self) -> None:
         parent = self._index("Museums", [name for name, _ in wiki_words.MUSEUMS])
         for name, town in wiki_words.MUSEUMS:
             opened, visitors = self._draw.randint(1850, 2010), self._draw.randint(4, 190) * 1000
             closed = self._draw.choice(("Monday", "Tuesday", "Wednesday"))
-            self._revised_article(
-                parent,
-                name,
-                f"The **{name}** in [{town}]({self._town_address(town)}) opened in {opened}. It has {visitors:,} visitors "
-                f"a year and is closed on {closed}.\n\n{self._sections()}",
+            text = (
+                f"The **{name}** in [{town}]({self._town_address(town)}) opened in {opened}. "
+                f"It has {visitors:,} visitors a year and is closed on {closed}."
             )
+            self._revised_article(parent, name, f"{text}\n\n{self._sections()}")
 
     def _railways(self) -> None:
         parent = self._index("Railways", [name for name, _ in wiki_words.RAILWAYS])
         for name, stops in wiki_words.RAILWAYS:
             stations = "\n".join(f"1. [{town}]({self._town_address(town)})" for town in stops)
             minutes, opened = self._draw.randint(12, 35) * len(stops), self._draw.randint(1848, 1912)
-            self._revised_article(
-                parent, name, f"The **{name}** opened in {opened}. A train takes {minutes} minutes.\n\n## Stations\n\n{stations}"
-            )
+            text = f"The **{name}** opened in {opened}. A train takes {minutes} minutes."
+            self._revised_article(parent, name, f"{text}\n\n## Stations\n\n{stations}")
 
     def _festivals(self) -> None:
         parent = self._index("Festivals", [name for name, _, _ in wiki_words.FESTIVALS])
         for name, town, month in wiki_words.FESTIVALS:
             first = self._draw.randint(1890, 1995)
-            self._revised_article(
-                parent,
-                name,
-                f"**{name}** is held in [{town}]({self._town_address(town)}) every {month}, for the first time in {first}.",
-            )
+            held = f"**{name}** is held in [{town}]({self._town_address(town)}) every {month}"
+            self._revised_article(parent, name, f"{held}, for the first time in {first}.")
 
     def _help(self) -> None:
         parent = self._index("Help", list(wiki_words.HELP_PAGES))
@@ -127,7 +126,12 @@ class Almanac:
         self._moment += timedelta(hours=1)
         with clock.at(self._moment):
             return URLPath.create_urlpath(
-                parent, slugify(title), title=title, content=content, user=self._people.admin, article_kwargs=ANYONE_MAY_WRITE
+                parent,
+                slugify(title),
+                title=title,
+                content=content,
+                user=self._people.admin,
+                article_kwargs=ANYONE_MAY_WRITE,
             )
 
     def _revised_article(self, parent: URLPath, title: str, content: str) -> None:
@@ -143,5 +147,11 @@ class Almanac:
 
 
 def fill(people: People) -> None:
-    """Creates the articles."""
+    """Creates the articles, and what notifications would create when a page is first seen.
+
+    django-nyt also keeps the notification type in a process-wide cache, which is safe once every session has its row.
+    """
     Almanac(people).write()
+    NotificationType.objects.create(key=ARTICLE_EDIT, content_type=ContentType.objects.get_for_model(Article))
+    for person in people.everyone:
+        Settings.objects.create(user=person, is_default=True)

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+
 from suite.urls import common
 
 urlpatterns = [

@@ -3,6 +3,7 @@
 from django.apps import apps
 from django.urls import include, path
 from django.views.generic import RedirectView
+
 from suite.urls import common
 
 urlpatterns = [

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 from django.views.generic import RedirectView
+
 from suite.urls import common
 
 urlpatterns = [
