@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from envhub.sdk.errors import EnvhubError
 from envhub.sdk.messages import Action, JsonObject
 from envhub.sdk.task import Task
 from envhub.sdk.wire import Opened
 from envhub.validate.bench import Bench
 from envhub.validate.episodes import END_WAIT_S, graded
-from envhub.validate.report import CheckFailed
+from envhub.validate.report import CheckFailed, reason_of
 
 MAX_TURNS = 4
 """Length of a junk episode, at most."""
@@ -85,17 +86,16 @@ async def _run(bench: Bench, task: Task, name: str, policy: Policy) -> float:
     turns = min(MAX_TURNS, bench.environment.max_turns)
     generator = bench.random(name, task.id)
     request: JsonObject = {"environment": bench.name, "task": task.id, "seed": task.seed, "max_turns": turns}
-    async with bench.api.session(**request) as opened:
-        for turn in range(turns):
-            action = policy(Scene(opened, bench.schema.tools, generator, turn))
-            result = await bench.api.step(opened, turn, action)
-            if result["end"] is not None:
-                break
-        status = await bench.api.status(opened, END_WAIT_S)
     try:
-        return graded(status)
-    except CheckFailed as error:
-        raise CheckFailed(f"the junk policy {name!r}: {error}") from None
+        async with bench.api.session(**request) as opened:
+            for turn in range(turns):
+                action = policy(Scene(opened, bench.schema.tools, generator, turn))
+                result = await bench.api.step(opened, turn, action)
+                if result["end"] is not None:
+                    break
+            return graded(await bench.api.status(opened, END_WAIT_S))
+    except (EnvhubError, CheckFailed) as error:
+        raise CheckFailed(f"the junk policy {name!r}: {reason_of(error)}") from error
 
 
 def _word(generator: random.Random, length: int) -> str:
