@@ -1,28 +1,30 @@
 """Find a browser for the web environments, or fetch one, and say which.
 
-In this order: Chrome or Chromium that is installed, Playwright's own download, Debian's package where this is root.
-A browser counts where `--version` runs: a download without the system libraries it needs does not.
+In this order: what webarena itself finds (ENVHUB_CHROMIUM, PATH, an earlier download), Playwright's download, Debian's
+package where this is root. A browser counts where `--version` runs: a download without its system libraries does not.
 Without one, everything but the web environments works; under CI=true that is a failure.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from envhub.sdk import SandboxFailed
+from envhub.sdk.loader import mount
 
-NAMES = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome")
+WEBARENA = Path(__file__).resolve().parent.parent / "environments" / "webarena"
 DOWNLOAD_S = 300.0
 PACKAGE_S = 600.0
 
 
 def main() -> None:
     """Print the browser that will be used."""
-    found = installed() or downloaded() or fetch_download() or fetch_package()
+    found = installed() or fetch_download() or fetch_package()
     if found:
         print(f"setup: browser {found}", flush=True)
         return
@@ -32,16 +34,13 @@ def main() -> None:
 
 
 def installed() -> str | None:
-    """A browser on PATH."""
-    paths = (shutil.which(name) for name in NAMES)
-    return next((described for path in paths if path and (described := describe(path))), None)
-
-
-def downloaded() -> str | None:
-    """Playwright's, where it was downloaded before."""
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return describe(path) if Path(path).exists() else None
+    """The browser that webarena would use, if there is one and it runs."""
+    find = importlib.import_module(f"{mount(WEBARENA)}.browser.find")
+    try:
+        found = find.find_browser(os.environ.get("ENVHUB_CHROMIUM"))
+    except SandboxFailed:
+        return None
+    return describe(str(found.path))
 
 
 def fetch_download() -> str | None:
@@ -50,7 +49,7 @@ def fetch_download() -> str | None:
     with_libraries = ["--with-deps"] if os.geteuid() == 0 and shutil.which("apt-get") else []
     if not succeeds([sys.executable, "-m", "playwright", "install", *with_libraries, "chromium"], DOWNLOAD_S):
         return None
-    return downloaded()
+    return installed()
 
 
 def fetch_package() -> str | None:

@@ -39,6 +39,12 @@ def test_unknown_code_becomes_a_server_error_and_keeps_the_detail() -> None:
     assert from_problem({}).message == "the server gave no detail"
 
 
+def test_unknown_code_of_a_known_boundary_keeps_the_boundary() -> None:
+    error = from_problem({"code": "browser_crashed", "boundary": "sandbox", "detail": "the browser is gone"})
+    assert type(error) is errors.SandboxFailed
+    assert type(from_problem({"code": "new", "boundary": "request"})) is errors.RequestError
+
+
 @pytest.mark.parametrize(
     ("kind", "builtin"),
     [

@@ -175,9 +175,18 @@ def _tree(base: type[EnvhubError]) -> dict[str, type[EnvhubError]]:
     return found
 
 
+_BY_BOUNDARY: dict[str, type[EnvhubError]] = {
+    "request": RequestError,
+    "environment": EnvironmentFailed,
+    "sandbox": SandboxFailed,
+}
+
+
 def from_problem(problem: Mapping[str, Any]) -> EnvhubError:
-    """The typed error of a problem document; an unknown code becomes ServerError."""
-    kind = _tree(EnvhubError).get(str(problem.get("code")), ServerError)
+    """The typed error of a problem document. An unknown code (an environment's own kind of failure, a newer server)
+    becomes the error of its boundary, and ServerError where that is unknown too."""
+    by_boundary = _BY_BOUNDARY.get(str(problem.get("boundary")), ServerError)
+    kind = _tree(EnvhubError).get(str(problem.get("code")), by_boundary)
     return kind(
         str(problem.get("detail") or problem.get("title") or "the server gave no detail"),
         session=problem.get("session"),
