@@ -85,7 +85,10 @@ class Observation(WireModel):
     def of(cls, *content: str | TextPart | ImagePart | ToolResultPart) -> Observation:
         """An observation of these parts; a str becomes a text part."""
         if len(content) == 1 and isinstance(content[0], str):  # by far the most common, and once a step
-            return cls.__pydantic_validator__.validate_python({"parts": ({"type": "text", "text": content[0]},)})
+            made: Observation = cls.__pydantic_validator__.validate_python(
+                {"parts": ({"type": "text", "text": content[0]},)}
+            )
+            return made
         return cls(parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in content))
 
     @property
