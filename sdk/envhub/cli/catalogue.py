@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envhub.cli.interpreter import NoVirtualenv, enter, run_again
-from envhub.cli.output import AsJson, console, print_json, quiet_stdout
+from envhub.cli.output import AsJson, console, is_url, print_json, quiet_stdout
 
 if TYPE_CHECKING:
     from envhub.sdk.manifest import Manifest
@@ -59,7 +59,7 @@ def info(target: AnyTarget, token: Token = None, as_json: AsJson = False, no_vir
       envhub info ./my-env --json
       envhub info http://127.0.0.1:8400
     """
-    if _is_url(target):
+    if is_url(target):
         from envhub.cli.remote import describe_server
 
         facts = describe_server(target, token)
@@ -92,7 +92,7 @@ def tasks(
       envhub tasks frozen-lake --split test --limit 5
       envhub tasks http://127.0.0.1:8400 --json
     """
-    if _is_url(target):
+    if is_url(target):
         from envhub.cli.remote import read_page
 
         page = read_page(target, token, environment=environment, split=split, offset=offset, limit=limit)
@@ -104,10 +104,6 @@ def tasks(
     from envhub.cli.cards import print_tasks
 
     print_tasks(page)
-
-
-def _is_url(target: str) -> bool:
-    return target.startswith(("http://", "https://"))
 
 
 def _summary(folder: Path, manifest: Manifest) -> dict[str, Any]:
@@ -127,7 +123,7 @@ def _summary(folder: Path, manifest: Manifest) -> dict[str, Any]:
 
 def _describe_folder(target: str, no_virtualenv: bool) -> dict[str, Any]:
     """What the manifest says, and what the code says where it can be imported without building anything."""
-    from envhub.sdk.errors import EnvironmentFailed
+    from envhub.sdk.errors import EnvhubError
     from envhub.sdk.loader import find_folder, load
     from envhub.sdk.manifest import read_manifest
 
@@ -152,8 +148,9 @@ def _describe_folder(target: str, no_virtualenv: bool) -> dict[str, Any]:
         with quiet_stdout():
             cls = load(str(folder)).cls
             sizes = dict(cls.tasks().splits())
-    except EnvironmentFailed as error:
-        return facts | {"note": f"tasks and tools are not shown: {error.message}"}
+    except Exception as error:  # the boundary at which others' code may fail without hiding its manifest
+        reason = error.message if isinstance(error, EnvhubError) else repr(error)
+        return facts | {"note": f"tasks and tools are not shown: {reason}"}
     splits = {name: {"tasks": size, "about": manifest.splits.get(name, "")} for name, size in sizes.items()}
     tools = [{"name": each.name, "description": each.description} for each in cls.tools.values()]
     return facts | {"splits": splits, "tools": tools, "accepts_messages": cls.accepts_messages()}

@@ -137,7 +137,7 @@ def check_home() -> Check:
 
     folder = home()
     place = next(each for each in (folder, *folder.parents) if each.exists())
-    if not os.access(place, os.W_OK | os.X_OK):
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         return Check("home", False, f"cannot write to {place}", "export ENVHUB_HOME=/a/folder/of/yours")
     tokens = folder / "servers"
     if tokens.exists() and stat.S_IMODE(tokens.stat().st_mode) & 0o077:

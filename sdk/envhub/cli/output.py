@@ -35,6 +35,11 @@ def progress(message: str) -> None:
     typer.secho(f"  … {message}", err=True, dim=True)
 
 
+def is_url(target: str) -> bool:
+    """True where a target names a running server rather than an environment."""
+    return target.startswith(("http://", "https://"))
+
+
 def report(error: EnvhubError, as_json: bool) -> None:
     """Tell of a failure: its message for people, its problem document for machines."""
     typer.secho("envhub: ", err=True, fg="red", bold=True, nl=False)
@@ -50,4 +55,4 @@ def quiet_stdout() -> Iterator[None]:
         yield
 
 
-__all__ = ["AsJson", "console", "print_json", "progress", "quiet_stdout", "report"]
+__all__ = ["AsJson", "console", "is_url", "print_json", "progress", "quiet_stdout", "report"]

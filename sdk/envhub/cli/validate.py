@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from envhub.cli.output import AsJson
+from envhub.cli.interpreter import NoVirtualenv, enter
+from envhub.cli.output import AsJson, is_url
 
 
 def validate(
@@ -15,6 +16,7 @@ def validate(
         int | None, typer.Option(min=1, metavar="N", help="Check N tasks of each split; else all, or many.")
     ] = None,
     as_json: AsJson = False,
+    no_virtualenv: NoVirtualenv = False,
 ) -> None:
     """Check that an environment proves itself, and that a server follows the protocol.
 
@@ -27,6 +29,13 @@ def validate(
       envhub validate ./my-env --sample 5
       envhub validate http://127.0.0.1:8400 --json
     """
+    if not no_virtualenv and not is_url(target):
+        from envhub.sdk.loader import find_folder
+        from envhub.sdk.manifest import read_manifest
+
+        folder = find_folder(target)
+        enter([(folder, read_manifest(folder))])
+
     from envhub.validate.command import run
 
     raise typer.Exit(run(target, sample, as_json))
