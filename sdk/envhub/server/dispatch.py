@@ -118,6 +118,7 @@ class Dispatcher:
         if not self._may_open:
             raise Forbidden(f"{op} needs the server token in the handshake")
         if op == "info":
+            _require_empty(op, frame)
             return self._operations.info()
         if op == "schema":
             return self._operations.schema(frame)
@@ -134,6 +135,7 @@ class Dispatcher:
             return self._operations.renew(session, frame)
         if op == "close":
             return self._operations.close(session, frame)
+        _require_empty(op, frame)
         return msgspec.json.encode({"jsonl": session.trajectory().decode()})
 
     def _spawn(self, work: Coroutine[Any, Any, bytes], reply: Reply) -> None:
@@ -173,6 +175,11 @@ class Batch:
             self._next(lane, place + 1)
         elif not self._left:
             self._reply(success(b'{"items":[{%b}]}' % b"},{".join(self._results)))
+
+
+def _require_empty(op: str, frame: Frame) -> None:
+    if frame:
+        raise InvalidRequest(f"{op} has no field {next(iter(frame))!r}")
 
 
 def success(reply: bytes) -> bytes:
