@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envhub.cli.interpreter import NoVirtualenv, enter, run_again
-from envhub.cli.output import AsJson, console, is_url, print_json, quiet_stdout
+from envhub.cli.output import AsJson, Token, console, is_url, print_json, quiet_stdout
 
 if TYPE_CHECKING:
     from envhub.sdk.manifest import Manifest
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 Target = Annotated[str, typer.Argument(metavar="NAME|PATH", help="A bundled environment, or a folder.")]
 AnyTarget = Annotated[
     str, typer.Argument(metavar="NAME|PATH|URL", help="A bundled environment, a folder, or a running server.")
-]
-Token = Annotated[
-    str | None,
-    typer.Option(envvar="ENVHUB_TOKEN", help="A server's token; not needed for servers of yours on this machine."),
 ]
 
 

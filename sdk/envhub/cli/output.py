@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output, all else to standard error.")]
 
+Token = Annotated[
+    str | None,
+    typer.Option(envvar="ENVHUB_TOKEN", help="A server's token; not needed for servers of yours on this machine."),
+]
+
 
 def console() -> Console:
     """Standard output for people; lines are not broken where it is no terminal."""
@@ -55,4 +60,4 @@ def quiet_stdout() -> Iterator[None]:
         yield
 
 
-__all__ = ["AsJson", "console", "is_url", "print_json", "progress", "quiet_stdout", "report"]
+__all__ = ["AsJson", "Token", "console", "is_url", "print_json", "progress", "quiet_stdout", "report"]

@@ -40,7 +40,7 @@ Config = Annotated[
     list[str] | None,
     typer.Option(metavar="KEY=VALUE", help="Override an entry of the manifest's \\[config]; may be repeated."),
 ]
-Events = Annotated[bool, typer.Option("--json", help="One JSON object a line, first `ready`; logs to standard error.")]
+Events = Annotated[bool, typer.Option("--json", help="Write `ready` as one JSON object; all else to standard error.")]
 WithParent = Annotated[bool, typer.Option("--exit-with-parent", help="Stop when standard input closes.")]
 
 
@@ -92,8 +92,6 @@ def serve(
         log_level=log_level.value,
     )
     run_server(options, on_ready=_announcer(found, as_json, token is not None), progress=progress)
-    if as_json:
-        print_json({"event": "stopped"})
 
 
 def find(names: Sequence[str]) -> Found:

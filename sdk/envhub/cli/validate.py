@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from envhub.cli.interpreter import NoVirtualenv, enter
-from envhub.cli.output import AsJson, is_url
+from envhub.cli.output import AsJson, Token, is_url
 
 
 def validate(
@@ -15,6 +15,7 @@ def validate(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Check N tasks of each split; else all, or many.")
     ] = None,
+    token: Token = None,
     as_json: AsJson = False,
     no_virtualenv: NoVirtualenv = False,
 ) -> None:
@@ -38,7 +39,7 @@ def validate(
 
     from envhub.validate.command import run
 
-    raise typer.Exit(run(target, sample, as_json))
+    raise typer.Exit(run(target, sample, as_json, token))
 
 
 __all__ = ["validate"]
