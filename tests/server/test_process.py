@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -283,14 +284,15 @@ asyncio.run(main(Path(sys.argv[1])))
 """
 
 
-async def test_a_worker_dies_with_its_server(new: Opened, tmp_path: Path) -> None:
-    arguments = ("-c", SERVER, str(tmp_path / "trouble"), "hang")
+async def test_a_worker_dies_with_its_server_and_so_does_what_it_started(new: Opened, tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    arguments = ("-c", SERVER, str(tmp_path / "trouble"), f"child {child}")
     server = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
     assert server.stdout is not None
-    pid = int(await server.stdout.readline())
+    worker = int(await server.stdout.readline())
+    await wait_until(lambda: child.exists() and child.read_text() != "")
     server.kill()
     await server.wait()
-    await wait_until_gone(pid)
-    for folder in (tmp_path / "run").iterdir():  # what a killed server leaves is its run_dir's owner's to sweep
-        (folder / "open").unlink()
-        folder.rmdir()
+    await wait_until_gone(worker)
+    await wait_until_gone(int(child.read_text()))
+    shutil.rmtree(next((tmp_path / "run").iterdir()))  # the folder above it is the server's, which could not clean up

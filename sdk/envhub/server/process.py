@@ -25,6 +25,7 @@ from envhub.sdk.errors import EnvironmentFailed, ServerError, from_problem
 from envhub.sdk.messages import Action, JsonObject, Observation, StepResult
 from envhub.sdk.rubric import Score
 from envhub.sdk.task import Task
+from envhub.server import guard
 from envhub.server.channel import Channel, ChannelClosed, FrameTooLarge
 
 T = TypeVar("T")
@@ -193,12 +194,14 @@ class _Process(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's is no subclass of it
         self.pid = self._transport.get_pid()
+        guard.watch(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._tail = (self._tail + data)[-TAIL_BYTES:]
 
     def process_exited(self) -> None:
         self._kill_group()
+        guard.forget(self.pid)
         # Its standard error ends with it, unless something out of reach holds it open.
         asyncio.get_running_loop().call_later(0.5, self.connection_lost, None)
 
