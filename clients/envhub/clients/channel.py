@@ -49,8 +49,13 @@ class Channel:
         """Run something that must complete even where its caller is cancelled; `close` waits for it."""
         task = asyncio.create_task(work, name=name)
         self._finishing.add(task)
-        task.add_done_callback(self._finishing.discard)
+        task.add_done_callback(self._finished)
         return task
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._finishing.discard(task)
+        if not task.cancelled():
+            task.exception()  # Its caller may be gone; asyncio would complain that nobody looked.
 
     async def close(self) -> None:
         """Finish what is unfinished, for at most `close_s`, then close the connection."""

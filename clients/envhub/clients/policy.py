@@ -130,8 +130,8 @@ class _Values:
         return {name: self.make(inner, depth + 1) for name, inner in wanted.items()}
 
     def _number(self, schema: JsonObject, *, whole: bool) -> int | float:
-        low = float(schema.get("minimum", schema.get("exclusiveMinimum", 0)))
-        high = float(schema.get("maximum", schema.get("exclusiveMaximum", max(low, 0) + 100)))
+        low = _bound(schema, "minimum", "exclusiveMinimum", 0)
+        high = _bound(schema, "maximum", "exclusiveMaximum", max(low, 0) + 100)
         if not whole:
             return self._random.uniform(low, high)
         first, last = int(low) + ("exclusiveMinimum" in schema), int(high) - ("exclusiveMaximum" in schema)
@@ -140,6 +140,11 @@ class _Values:
     def _text(self, schema: JsonObject) -> str:
         text = " ".join(self._random.choices(WORDS, k=self._random.randint(1, 3)))
         return text.ljust(schema.get("minLength", 0), "x")[: schema.get("maxLength")]
+
+
+def _bound(schema: JsonObject, inclusive: str, exclusive: str, default: float) -> float:
+    value: Any = schema.get(inclusive, schema.get(exclusive))
+    return default if value is None else float(value)
 
 
 __all__ = ["Decision", "Policy", "RandomPolicy", "ScriptedPolicy", "decision_of"]

@@ -41,6 +41,8 @@ ATTACH_TOGETHER = 32
 MAX_SENDS = 8
 """A request that was on its way through so many broken connections may be what breaks them."""
 FRAME_TOO_LARGE = 1009
+LARGE = 1 << 20
+"""Length of a frame from which on the server's limit is looked up."""
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class WebSocketTransport:
         self._pending: dict[int, _Pending] = {}
         self._held: dict[str, Held] = {}
         self._lost: dict[str, EnvhubError] = {}
+        self._frame_limit: float | None = None
         self._socket: ClientConnection | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -82,6 +85,8 @@ class WebSocketTransport:
             raise self._lost[session]
         number = next(self._numbers)
         frame = self._codec.encode({"id": number, "op": op, **fields})
+        if len(frame) >= LARGE:
+            await self._check_size(frame, timeout_s)
         reply = asyncio.get_running_loop().create_future()
         pending = self._pending[number] = _Pending(op, frame, session, reply)
         deadline = asyncio.timeout(timeout_s)
@@ -112,6 +117,16 @@ class WebSocketTransport:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=5)
         self._fail(ConnectionLost("the client was closed"))
+
+    async def _check_size(self, frame: str | bytes, timeout_s: float) -> None:
+        """Refuse here what the server would close the connection for: its reason is lost where it arrives while we
+        still send. Without the server token the limit cannot be asked for, and only that reason tells."""
+        if self._frame_limit is None and self._headers:
+            limits: dict[str, float] = (await self.request("info", {}, timeout_s))["limits"]
+            self._frame_limit = limits.get("frame_bytes")
+        size = len(frame.encode() if isinstance(frame, str) else frame)
+        if self._frame_limit is not None and size > self._frame_limit:
+            raise TooLarge(f"a frame of {size} bytes; {self._url} takes {self._frame_limit:.0f}. Nothing was executed")
 
     async def _run(self, socket: ClientConnection | None) -> None:
         """Own the connection while anything needs one. The broad except: whatever goes wrong here must reach those
