@@ -13,7 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from envhub.sdk import Action, EnvironmentFailed, HostContext, Task
+from envhub.sdk import Action, EnvironmentFailed, HostContext, Task, load
+from envhub.sdk.wire import OpenRequest
+from envhub.server.app import open_server
+from envhub.server.config import ServeOptions
 from envhub.server.process import ProcessEpisode
 
 MANIFEST = """
@@ -267,9 +270,22 @@ async def test_a_folder_that_cannot_be_imported_is_a_typed_error(new: Opened, tm
         await new().reset(task())
 
 
+async def test_a_step_deadline_of_the_server_kills_the_worker_and_gives_no_reward(new: Opened, tmp_path: Path) -> None:
+    environments = [load(str(tmp_path / "trouble"))]
+    async with open_server(environments, ServeOptions(environments=("trouble",))) as server:
+        opened, _ = await server.registry.open(OpenRequest(driver="mcp", step_deadline_s=0.2))
+        session, worker = server.registry.session(opened.session), int(opened.observation.text.split()[-1])
+        assert (await session.act(say("go"))).reward == 0.5
+        result = await session.act(say("hang"))
+        assert (result.end, result.truncated, result.reward) == ("step_deadline", True, None)
+        await wait_until_gone(worker)
+        assert session.status().reward is None
+
+
 SERVER = """
-import asyncio, sys
+import sys
 from pathlib import Path
+import uvloop
 from envhub.sdk import Action, HostContext, Task
 from envhub.server.process import ProcessEpisode
 
@@ -280,7 +296,7 @@ async def main(folder):
     print(episode._worker.pid, flush=True)
     await episode.step(Action(message=sys.argv[2]))
 
-asyncio.run(main(Path(sys.argv[1])))
+uvloop.run(main(Path(sys.argv[1])))
 """
 
 
