@@ -66,7 +66,7 @@ async def test_looking_around_changes_nothing(open_session: Any, visit: Any) -> 
         "http://forum.test/member/profile/edit/",
         "http://wiki.test/regions/",
         "http://wiki.test/regions/_settings/",
-        "http://wiki.test/notifications/settings/",
+        "http://wiki.test/_accounts/settings/",
     ):
         await visitor.page(url)
     assert await session.changes() == {}
@@ -95,7 +95,7 @@ async def test_queries_cannot_write(sites: Any, open_session: Any) -> None:
     with pytest.raises(sites.SitesError, match="readonly"):
         await session.query("DELETE FROM auth_user")
     with pytest.raises(sites.SitesError, match="no such table"):
-        await session.query("SELECT * FROM nothing")
+        await session.query("SELECT * FROM missing_table")
 
 
 async def test_a_closed_session_answers_with_an_error(sites: Any, host: Any) -> None:
