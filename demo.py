@@ -1,0 +1,155 @@
+"""`make demo`: host webarena's local suite, solve ten tasks with its oracle, play ten at random, show how it went.
+
+Twenty episodes in parallel sessions of one server. What happened is written to demo-output/: every episode as JSON
+lines, and a screenshot of a last page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from envhub.clients import Client, RandomPolicy, Session, connect, rollout
+from envhub.sdk import ImagePart, LoadedEnvironment, Observation, Task, Trajectory, load, write_trajectories
+from envhub.sdk.virtualenv import python_for
+
+NAME = "webarena"
+NUM_TASKS = 10
+RANDOM_TURNS = 6
+PARALLEL = 5
+OUT = Path("demo-output")
+
+Solve = Callable[[Task, "Hand"], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Played:
+    """One episode of the demo."""
+
+    policy: str
+    task: Task
+    trajectory: Trajectory
+    seconds: float
+
+
+class Hand:
+    """What an oracle acts through: one session, seen from the agent's side."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def observation(self) -> Observation:
+        return self._session.observation
+
+    @property
+    def done(self) -> bool:
+        return self._session.ended
+
+    async def act(self, message: str) -> Observation:
+        return (await self._session.step(message)).observation
+
+    async def call(self, tool: str, /, **arguments: Any) -> Observation:
+        return (await self._session.call(tool, **arguments)).observation
+
+
+async def play_oracle(client: Client, task: Task, solve: Solve) -> Trajectory:
+    """Let the oracle solve a task; the server's record of it."""
+    async with client.session(task=task.id) as session:
+        await solve(task, Hand(session))
+        return await session.trajectory()
+
+
+async def play_all(client: Client, environment: LoadedEnvironment, say: Callable[[str], None]) -> list[Played]:
+    """Ten tasks with the oracle and the same ten at random, a few at a time."""
+    solve: Solve = environment.attribute(environment.manifest.oracle.entry)
+    own = environment.cls.tasks()  # with the private part, which the server keeps to itself
+    tasks = [own.get(task.id) for task in spread(await client.tasks(limit=200), NUM_TASKS)]
+    places = asyncio.Semaphore(PARALLEL)
+    played: list[Played] = []
+
+    async def play(policy: str, task: Task, number: int) -> None:
+        async with places:
+            started = time.monotonic()
+            if policy == "oracle":
+                trajectory = await play_oracle(client, task, solve)
+            else:
+                trajectory = await rollout(client, RandomPolicy(number), task=task.id, max_turns=RANDOM_TURNS)
+            played.append(Played(policy, task, trajectory, time.monotonic() - started))
+            say(f"{len(played):2d}/{2 * len(tasks)}  {policy:6s}  {task.id}  reward {trajectory.reward}")
+
+    async with asyncio.TaskGroup() as group:
+        for policy in ("oracle", "random"):
+            for number, task in enumerate(tasks):
+                group.create_task(play(policy, task, number))
+    return sorted(played, key=lambda one: (one.policy, one.task.id))
+
+
+def spread(tasks: list[Task], count: int) -> list[Task]:
+    """So many tasks from all over the list."""
+    return [tasks[index * len(tasks) // count] for index in range(min(count, len(tasks)))]
+
+
+def table_of(played: list[Played], title: str) -> Table:
+    """How each episode went."""
+    table = Table("task", "site", "policy", "end", "reward", "steps", "seconds", title=title)
+    for one in played:
+        reward = "–" if one.trajectory.reward is None else f"{one.trajectory.reward:g}"
+        site = ", ".join(one.task.metadata.get("sites", ())) or "–"
+        steps, seconds = str(len(one.trajectory.steps)), f"{one.seconds:.1f}"
+        table.add_row(one.task.id, site, one.policy, one.trajectory.end or "–", reward, steps, seconds)
+    return table
+
+
+def save(played: list[Played]) -> list[Path]:
+    """Write trajectories and, where a page was seen as a picture, the last one."""
+    OUT.mkdir(exist_ok=True)
+    episodes, picture = OUT / "trajectories.jsonl", OUT / "screenshot.png"
+    with episodes.open("w", encoding="utf-8") as file:
+        write_trajectories(file, [one.trajectory for one in played])
+    pictures = [part for one in played for step in one.trajectory.steps for part in images(step.result.observation)]
+    if not pictures:
+        return [episodes]
+    picture.write_bytes(base64.b64decode(pictures[-1]))
+    return [episodes, picture]
+
+
+def images(observation: Observation) -> list[str]:
+    """The pictures in an observation, in base64."""
+    return [part.data for part in observation.parts if isinstance(part, ImagePart) and part.data]
+
+
+async def main() -> int:
+    """Run it; the exit status is 0 where the oracle solved everything and chance nothing."""
+    console = Console()
+    environment = load(NAME)
+    console.print(
+        f"Hosting {environment.manifest.display}; the first start builds its sites and takes a minute or two."
+    )
+    async with connect(NAME, server_options=("--max-sessions", str(PARALLEL))) as client:
+        console.print(
+            f"It listens at {client.url}. Playing {NUM_TASKS} tasks with the oracle, {NUM_TASKS} at random.\n"
+        )
+        played = await play_all(client, environment, console.print)
+    console.print(table_of(played, environment.manifest.display))
+    console.print("Wrote " + ", ".join(str(file) for file in save(played)))
+    expected = {"oracle": 1.0, "random": 0.0}
+    return int(any(one.trajectory.reward != expected[one.policy] for one in played))
+
+
+if __name__ == "__main__":
+    found = load(NAME)
+    python = python_for(found.folder, found.manifest, print)
+    if python != Path(sys.executable):  # its requirements are in a virtual environment of its own
+        os.execv(python, [str(python), *sys.argv])
+    sys.exit(asyncio.run(main()))
