@@ -134,10 +134,10 @@ def test_unknown_manifest_key_is_named_with_the_nearest(run, tmp_path: Path) -> 
     assert "unknown key 'isolatoin'; did you mean 'isolation'?" in done.stderr
 
 
-def test_failures_reach_machines_as_one_json_object(run) -> None:
+def test_failures_reach_machines_as_a_problem_document(run) -> None:
     done = run("info", "frozenlake", "--json")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["error"]["code"] == "not_found"
+    assert json.loads(done.stdout)["code"] == "not_found"
 
 
 def test_info_of_a_server_that_is_not_there_says_so(run) -> None:

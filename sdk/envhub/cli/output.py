@@ -42,7 +42,7 @@ def progress(message: str) -> None:
 
 def is_url(target: str) -> bool:
     """True where a target names a running server rather than an environment."""
-    return target.startswith(("http://", "https://"))
+    return "://" in target
 
 
 def report(error: EnvhubError, as_json: bool) -> None:
@@ -50,7 +50,7 @@ def report(error: EnvhubError, as_json: bool) -> None:
     typer.secho("envhub: ", err=True, fg="red", bold=True, nl=False)
     typer.echo(error.message, err=True)
     if as_json:
-        print_json({"error": error.to_problem()})
+        print_json(error.to_problem())
 
 
 @contextmanager
