@@ -25,7 +25,12 @@ async def test_an_episode_runs_to_its_reward(probe: Any, drive: Any) -> None:
         first = await driver.step(opened, 0, say("hello"))
         assert (first["index"], first["result"]["reward"], first["result"]["end"]) == (0, None, None)
         last = (await driver.step(opened, 1, say("win")))["result"]
-        assert (last["reward"], last["rewards"], last["terminated"], last["end"]) == (1.0, {"won": 1.0}, True, "terminated")
+        assert (last["reward"], last["rewards"], last["terminated"], last["end"]) == (
+            1.0,
+            {"won": 1.0},
+            True,
+            "terminated",
+        )
         assert last["info"]["metrics"] == {"length": 2.0}
         status = await driver.get(opened)
         assert (status["state"], status["steps"], status["reward"], status["end"]) == ("ended", 2, 1.0, "terminated")

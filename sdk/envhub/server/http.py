@@ -27,6 +27,7 @@ from envhub.sdk.wire import (
 )
 from envhub.server.dispatch import Dispatcher
 from envhub.server.operations import Operations
+from envhub.server.overview import take_snapshot
 from envhub.server.session import Session
 from envhub.server.status import render
 from envhub.server.tokens import bearer
@@ -220,7 +221,7 @@ class HttpTransport:
     async def status(self, authorization: Authorization = None) -> Response:
         """The status page."""
         self._registry.tokens.require_server(password_of(authorization))
-        return HTMLResponse(render(self._registry.snapshot()))
+        return HTMLResponse(render(take_snapshot(self._registry)))
 
     async def _body(self, request: Request) -> Any:
         raw = await read_body(request, self._registry.limits.frame_bytes)

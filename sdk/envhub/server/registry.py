@@ -55,9 +55,12 @@ class Registry:
         metrics: Metrics,
     ) -> None:
         self.hosted, self.tokens, self.recorder, self.limits, self.metrics = hosted, tokens, recorder, limits, metrics
+        self.started_s = time.time()
         self.stopping = False
         """No new session is opened any more."""
         self.admission = Admission(capacity, limits.queue)
+        metrics.capacity = lambda: self.admission.capacity
+        metrics.waiting = lambda: self.admission.waiting
         self.sessions: dict[str, Session] = {}
         self._opens: dict[str, _Opening] = {}
         self._keys: dict[str, str] = {}
@@ -150,7 +153,7 @@ class Registry:
         if key:
             self._keys[session.id] = key
         self.metrics.opened(session.hosted.name)
-        log.info("session opened", session=session.id, environment=session.hosted.name, task=session.task.id)
+        log.debug("session opened", session=session.id, environment=session.hosted.name, task=session.task.id)
         return Opened(
             session=session.id,
             session_token=self.tokens.mint("ehs", session.id),
@@ -240,6 +243,12 @@ class Registry:
     def live(self) -> list[Session]:
         """Sessions that have not ended."""
         return [session for session in self.sessions.values() if session.end is None]
+
+    def recent_ends(self, limit: int) -> list[tuple[Session, float]]:
+        """Sessions that ended lately and how many seconds ago, latest first."""
+        now = time.monotonic()
+        last = list(self._ended)[-limit:][::-1]
+        return [(self.sessions[id_], now - at) for at, id_ in last if id_ in self.sessions]
 
     async def sweep(self) -> None:
         """Forget ended sessions as their time comes; runs until cancelled."""
