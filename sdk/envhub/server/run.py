@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 import socket
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -95,7 +98,7 @@ async def _run(server: Server, options: ServeOptions, listener: socket.socket, o
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    runner = uvicorn.Server(config)
+    runner = _Uvicorn(config)
     port = listener.getsockname()[1]
     shown = f"[{options.host}]" if ":" in options.host else options.host
     url = f"http://{shown}:{port}"
@@ -111,6 +114,23 @@ async def _run(server: Server, options: ServeOptions, listener: socket.socket, o
                 parent.cancel()
     finally:
         record.unlink(missing_ok=True)
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn, but for one thing: its own raises the signal again once it has stopped, before sessions are closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        loop = asyncio.get_running_loop()
+        main = threading.current_thread() is threading.main_thread()
+        signals = (signal.SIGINT, signal.SIGTERM) if main else ()  # only the main thread can hear them
+        for number in signals:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
 
 
 async def _announce(runner: uvicorn.Server, tell: Callable[[], None]) -> None:
