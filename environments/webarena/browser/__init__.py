@@ -1,6 +1,6 @@
 """Sessions in a real browser that can reach nothing but the sites, as text and actions for a policy.
 
-find_browser -> BrowserPool(...).acquire(...) -> BrowserSession: open, observe, perform(parse_action(text)), inspect, close.
+find_browser() -> BrowserPool(...).acquire(...) -> BrowserSession: open, observe, perform(parse_action(text)), inspect.
 """
 
 from .actions import (

@@ -1,4 +1,4 @@
-"""What a page is still doing: frames that load, requests under way. Told by the DevTools protocol, never guessed by time."""
+"""What a page is still doing: frames that load, requests under way. The browser tells; nothing is guessed by time."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ class Activity:
         self._documents: set[str] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._loaded = asyncio.Event()
+        self._loaded.set()
         cdp.on("Page.frameStartedLoading", self._frame_started)
         cdp.on("Page.frameStoppedLoading", self._frame_stopped)
         cdp.on("Page.frameScheduledNavigation", self._frame_scheduled)
@@ -59,7 +61,11 @@ class Activity:
     @property
     def busy(self) -> bool:
         """Whether a frame loads or a request that matters is under way."""
-        return bool(self._loading or self._scheduled or self._requests)
+        return self.loading or bool(self._requests)
+
+    async def loaded(self) -> None:
+        """Return when no frame loads."""
+        await self._loaded.wait()
 
     async def quiet(self) -> None:
         """Return when the page is not busy."""
@@ -73,10 +79,11 @@ class Activity:
         self._update()
 
     def _update(self) -> None:
-        if self.busy:
-            self._quiet.clear()
-        else:
-            self._quiet.set()
+        for event, waits in ((self._loaded, self.loading), (self._quiet, self.busy)):
+            if waits:
+                event.clear()
+            else:
+                event.set()
 
     def _frame_started(self, event: dict[str, Any]) -> None:
         self.started += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from playwright.async_api import Error, Playwright, async_playwright
 
@@ -85,7 +86,5 @@ class Browsers:
     async def _stop_driver(self) -> None:
         driver, self._driver = self._driver, None
         if driver is not None:
-            try:
+            with contextlib.suppress(Error):  # It may be gone.
                 await driver.stop()
-            except Error:
-                pass  # It is gone already.

@@ -1,4 +1,4 @@
-"""A browser context of one session: its proxy with the session's credentials, and settings that are the same everywhere.
+"""A browser context of one session: a proxy with its credentials, and settings that are the same everywhere.
 
 Playwright can hold a proxy's credentials, but then it intercepts every request and switches the cache off: a page
 takes 140 instead of 55 ms. Chromium remembers credentials for as long as a context lives, so they are given once, on
@@ -8,6 +8,7 @@ one request that only serves to be asked for them, and interception ends there.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,10 +111,8 @@ class _Answers:
         await self._send("Fetch.continueRequest", event, {})
 
     async def _send(self, method: str, event: dict[str, Any], more: dict[str, Any]) -> None:
-        try:
+        with contextlib.suppress(Error):  # The context is going away; whoever waits for it is told there.
             await self._cdp.send(method, {"requestId": event["requestId"], **more})
-        except Error:
-            pass  # The context is going away; whoever waits for it is told there.
 
 
 async def _discard(context: BrowserContext) -> None:

@@ -18,15 +18,35 @@ from .tab import Tab
 
 MAX_TEXT_CHARS = 100_000
 
-DESCRIBE = """function () {
-  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (!element || !element.isConnected) return {kind: 'gone'};
-  const option = element.closest('option');
+# What takes the text that is typed at an element: a label's field, an editor's, the outermost editable element.
+_TARGET = """
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  const editor = element && element.closest('.CodeMirror');
+  if (editor) element = editor.querySelector('textarea');
+  else if (element && element.closest('label')) element = element.closest('label').control || element;
+  while (element && element.isContentEditable && element.parentElement && element.parentElement.isContentEditable)
+    element = element.parentElement;
+"""
+
+DESCRIBE = (
+    """function () {
+  const itself = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (!itself || !itself.isConnected) return {kind: 'gone'};
+  const option = itself.closest('option');
   if (option && option.closest('select')) return {kind: 'option'};
-  const disabled = element.matches(':disabled');
-  if (element.tagName === 'SELECT') return {kind: 'select', disabled};
-  return {kind: 'other', disabled};
+  if (itself.tagName === 'SELECT') return {kind: 'select', disabled: itself.matches(':disabled')};
+  %s
+  const tag = element.tagName, type = tag === 'INPUT' ? element.type : '', disabled = itself.matches(':disabled');
+  const typed = ['text', 'search', 'email', 'url', 'tel', 'password', 'number'];
+  const set = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
+  let takes = tag === 'TEXTAREA' || element.isContentEditable || typed.includes(type) ? 'keys' : 'nothing';
+  if (set.includes(type)) takes = 'value';
+  if (takes !== 'nothing' && element.readOnly) takes = 'readonly';
+  if (element.matches(':disabled')) takes = 'disabled';
+  return {kind: 'other', disabled, takes, type};
 }"""
+    % _TARGET
+)
 
 CHOOSE = """function (wanted) {
   const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
@@ -48,29 +68,17 @@ CHOOSE = """function (wanted) {
   return {chosen: option.label};
 }"""
 
-# Finds what takes the text, focuses it and says how it takes it. `select` of a text field marks all of it.
-FOCUS = """function () {
-  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  const editor = element.closest('.CodeMirror');
-  if (editor) element = editor.querySelector('textarea');
-  else if (element.closest('label')) element = element.closest('label').control || element;
-  while (element.parentElement && element.isContentEditable && element.parentElement.isContentEditable)
-    element = element.parentElement;
-  const tag = element.tagName, type = tag === 'INPUT' ? element.type : '';
-  const typed = ['text', 'search', 'email', 'url', 'tel', 'password', 'number'];
-  const set = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
-  if (tag !== 'TEXTAREA' && !element.isContentEditable && !typed.includes(type) && !set.includes(type))
-    return {kind: 'none'};
-  if (element.matches(':disabled')) return {kind: 'disabled'};
-  if (element.readOnly) return {kind: 'readonly'};
-  if (set.includes(type)) return {kind: 'set', type};
+FOCUS = (
+    """function () {%s
   const root = element.getRootNode();
   if (root.activeElement !== element) element.focus();
-  return {kind: root.activeElement === element ? 'keys' : 'unfocused'};
+  return root.activeElement === element;
 }"""
+    % _TARGET
+)
 
-SET_VALUE = """function (text) {
-  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+SET_VALUE = (
+    """function (text) {%s
   const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
   const before = element.value;
   element.focus();
@@ -80,6 +88,8 @@ SET_VALUE = """function (text) {
   element.dispatchEvent(new Event('change', {bubbles: true}));
   return true;
 }"""
+    % _TARGET
+)
 
 VALUE_FORMS = {
     "date": "2024-12-31",
@@ -90,6 +100,8 @@ VALUE_FORMS = {
     "color": "#aabbcc",
     "range": "a number in its range",
 }
+
+WHY_NOT = {"nothing": "does not take text", "disabled": "is disabled", "readonly": "is read-only"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +119,7 @@ class Element:
             ActionRefused: it left the page, is disabled, or is a list whose options are to be chosen instead.
         """
         handle = await self.tab.object_of(self.backend_id)
-        about = await self.tab.call(handle, DESCRIBE)
-        if about["kind"] == "gone":
-            raise ActionRefused("the element is no longer on the page")
+        about = await self._describe(handle)
         if about["kind"] == "option":
             await self._choose(handle, None)
             return
@@ -143,18 +153,18 @@ class Element:
         if len(text) > MAX_TEXT_CHARS:
             raise ActionRefused(f"the text has {len(text)} characters; the limit is {MAX_TEXT_CHARS}")
         handle = await self.tab.object_of(self.backend_id)
-        about = await self.tab.call(handle, DESCRIBE)
+        about = await self._describe(handle)
         if about["kind"] in ("select", "option"):
             await self._choose(handle, text)
             return False
-        if about["kind"] == "other" and not about["disabled"]:
-            await self._press_mouse()
-        focus = await self.tab.call(handle, FOCUS)
-        if focus["kind"] == "set":
-            await self._set_value(handle, text, focus["type"])
+        if about["takes"] in WHY_NOT:
+            raise ActionRefused(f"element [{self.number}] {WHY_NOT[about['takes']]}")
+        if about["takes"] == "value":
+            await self._set_value(handle, text, about["type"])
             return True
-        if focus["kind"] != "keys":
-            raise ActionRefused(f"element [{self.number}] {_WHY_NOT[focus['kind']]}")
+        await self._press_mouse()
+        if not await self.tab.call(handle, FOCUS):
+            raise ActionRefused(f"element [{self.number}] could not be focused")
         keyboard = self.tab.page.keyboard
         await keyboard.press("ControlOrMeta+A")
         if text:
@@ -162,6 +172,12 @@ class Element:
         else:
             await keyboard.press("Delete")
         return True
+
+    async def _describe(self, handle: str) -> dict[str, Any]:
+        about: dict[str, Any] = await self.tab.call(handle, DESCRIBE)
+        if about["kind"] == "gone":
+            raise ActionRefused("the element is no longer on the page")
+        return about
 
     async def _choose(self, handle: str, wanted: str | None) -> None:
         result: dict[str, Any] = await self.tab.call(handle, CHOOSE, wanted)
@@ -202,11 +218,3 @@ class Element:
             if area >= 1 and 0 <= x < VIEWPORT_WIDTH_PX and 0 <= y < VIEWPORT_HEIGHT_PX:
                 return x, y
         return None
-
-
-_WHY_NOT = {
-    "none": "does not take text",
-    "disabled": "is disabled",
-    "readonly": "is read-only",
-    "unfocused": "could not be focused",
-}

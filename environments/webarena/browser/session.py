@@ -92,13 +92,6 @@ class BrowserSession:
         """Address of the current tab."""
         return self._tabs.current.activity.url
 
-    async def title(self) -> str:
-        """Title of the current tab."""
-        title = ""
-        async with self._boundary():
-            title = await self._tabs.current.title()
-        return title
-
     async def open(self, address: str) -> BrowserObservation:
         """Go to a task's first page and look at it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -88,34 +89,23 @@ class Tab:
         later that is still so. A loaded page that keeps asking its server gets `BACKGROUND_S` for it.
         """
         loop = asyncio.get_running_loop()
-        patience: float | None = None
+        patience = 0.0
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
-                    await self._quiet(patience)
+                    if self.activity.loading or not patience:
+                        await self.activity.loaded()
+                        patience = loop.time() + BACKGROUND_S
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout_at(patience):
+                            await self.activity.quiet()
                     before = self.activity.started
-                    state = await self._drawn(timeout_s)
-                    if state == "complete" and not self.activity.loading:
-                        if self.activity.started == before and not self.activity.busy:
-                            return True
-                        patience = patience or loop.time() + BACKGROUND_S
-                        if loop.time() >= patience:
-                            return True
-                    else:
-                        patience = None
+                    complete = await self._drawn(timeout_s) == "complete"
+                    still = complete and not self.activity.busy and self.activity.started == before
+                    if still or (not self.activity.loading and loop.time() >= patience):
+                        return True
         except TimeoutError:
             return False
-
-    async def _quiet(self, until: float | None) -> None:
-        """Wait for the page to be quiet; if `until` is given no longer than that, unless a frame still loads."""
-        if until is None:
-            await self.activity.quiet()
-            return
-        try:
-            async with asyncio.timeout_at(until):
-                await self.activity.quiet()
-        except TimeoutError:
-            pass
 
     async def _drawn(self, timeout_s: float) -> str:
         """The document's state after it has drawn, or empty if a new document came instead."""
@@ -130,10 +120,9 @@ class Tab:
     async def stop(self) -> None:
         """Stop loading, and stop a script that never ends."""
         for method in ("Page.stopLoading", "Runtime.terminateExecution"):
-            try:
+            # The page may be beyond help; the policy is told that it did not load.
+            with contextlib.suppress(Error, TimeoutError, TabGone):
                 await self.send(method, timeout_s=SOON_S)
-            except (Error, TimeoutError, TabGone):
-                pass  # The page may be beyond help; the policy is told that it did not load.
 
     async def title(self) -> str:
         """As the browser knows it, without asking the page."""
@@ -171,7 +160,10 @@ class Tab:
             "returnByValue": True,
             "userGesture": True,
         }
-        answer = await self.send("Runtime.callFunctionOn", params)
+        try:
+            answer = await self.send("Runtime.callFunctionOn", params)
+        except Error as error:
+            raise ActionRefused("the element is no longer on the page") from error
         if "exceptionDetails" in answer:
             raise ActionRefused("the page did not allow it")
         return answer["result"].get("value")

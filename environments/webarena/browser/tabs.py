@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 
 from playwright.async_api import BrowserContext, Dialog, Download, Error, FileChooser, Page
@@ -170,10 +171,8 @@ class Tabs:
         """Every dialog is accepted: what the policy clicked is done. A prompt gets what it proposes."""
         said = f" saying {dialog.message!r}" if dialog.message else ""
         self._notices.add(f"the page opened a dialog ({dialog.type}){said}; it was accepted")
-        try:
+        with contextlib.suppress(Error):  # Its page may be gone.
             await dialog.accept(dialog.default_value if dialog.type == "prompt" else None)
-        except Error:
-            pass  # Its page is gone.
 
     def _download(self, download: Download) -> None:
         self._notices.add(f"the page offered the file {download.suggested_filename!r}; downloads are refused")
@@ -184,7 +183,5 @@ class Tabs:
 
 async def close_page(page: Page) -> None:
     """Close a page that may be closed already."""
-    try:
+    with contextlib.suppress(Error):
         await page.close()
-    except Error:
-        pass  # It was closed already.

@@ -1,13 +1,13 @@
 """WebArena's numbered accessibility tree: one line an element, its number, role, name and state, indented by depth.
 
     [1] RootWebArea 'Linen Mug'
-        [2] link 'Home'
-        [3] textbox 'Search' value: 'mug' focused: true
+      [2] link 'Home'
+      [3] textbox 'Search' value: 'mug' focused: true
 
-A pure function of what the DevTools protocol returns (Accessibility.getFullAXTree): the same page gives the same text.
+(indented by tabs). A pure function of what the DevTools protocol's Accessibility.getFullAXTree returns.
 Numbers run in document order over the lines that are shown, and belong to that one observation.
-Structure of the text: WebArena (Zhou et al., 2023). Deviations: values and chosen options are shown (its own tree leaves
-them out), a password's value never is, numbers start at 1 on every page, frames hang below the element that holds them.
+Structure of the text: WebArena (Zhou et al., 2023). Deviations: values and chosen options are shown (its own tree
+leaves them out), a password's value never is, numbers start at 1 on every page, frames hang below what holds them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,20 @@ MAX_VALUE_CHARS = 20_000
 SKIPPED_ROLES = frozenset({"InlineTextBox", "LineBreak", "ListMarker"})
 # Roles that say nothing on their own: shown only when they have a name.
 PLAIN_ROLES = frozenset(
-    {"", "generic", "none", "presentation", "paragraph", "list", "listitem", "group", "div", "Section", "MenuListPopup"}
+    {
+        "",
+        "generic",
+        "none",
+        "presentation",
+        "paragraph",
+        "list",
+        "listitem",
+        "group",
+        "form",
+        "div",
+        "Section",
+        "MenuListPopup",
+    }
 )
 # State that matters to a policy. A false value is shown only for the last four, where it means something.
 STATES = ("disabled", "focused", "required", "readonly", "hasPopup", "checked", "expanded", "pressed", "selected")

@@ -2,7 +2,8 @@
 
 `new Date()` stands still at the task's clock, so what a page shows is the same on every run. `Date.now()` starts there
 and moves with the page's age: libraries measure durations by it, and an animation of theirs would never end on a
-clock that stands still. Timers are left alone. Math.random is seeded in each document. Workers keep the machine's clock.
+clock that stands still. Timers are left alone, Math.random is seeded in each document,
+workers keep the machine's clock.
 """
 
 from __future__ import annotations
