@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -40,8 +39,12 @@ def validate(
         from envhub.sdk.manifest import read_manifest
 
         folder = find_folder(target)
-        with suppress(ManifestError):  # a check's failure, which the suite reports
-            enter([(folder, read_manifest(folder))])
+        try:
+            manifest = read_manifest(folder)
+        except ManifestError:
+            pass  # the suite reports it, as a failed check
+        else:
+            enter([(folder, manifest)])
 
     from envhub.validate.command import run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,13 +43,27 @@ async def replay(
         ended = False
         for index, action in enumerate(actions):
             result = await api.step(opened, index, action)
+            _check_result(result)
             observations.append(json.dumps(result["observation"], ensure_ascii=False))
             taken = index + 1
-            ended = result["end"] is not None or result["terminated"] or result["truncated"]
+            ended = result["end"] is not None
             if ended:
                 break
         status = await api.status(opened, END_WAIT_S if ended else 0.0)
     return Recording(tuple(actions[:taken]), tuple(observations), status.reward, status.end)
+
+
+def _check_result(result: JsonObject) -> None:
+    """Raises CheckFailed where the fields of a step's result contradict each other."""
+    reward, parts, end = result["reward"], result["rewards"], result["end"]
+    if (result["terminated"] or result["truncated"]) != (end is not None):
+        raise CheckFailed(
+            f"a result with end {end!r} is terminated={result['terminated']}, truncated={result['truncated']}"
+        )
+    if reward is not None and parts and not math.isclose(reward, math.fsum(parts.values()), abs_tol=1e-9):
+        raise CheckFailed(f"the parts {parts} of a reward do not sum to it, {reward}")
+    if reward is not None and end not in (None, *TRAINABLE):
+        raise CheckFailed(f"a step that ended with {end!r} has the reward {reward}")
 
 
 def graded(status: SessionStatus | Recording) -> float:

@@ -31,6 +31,8 @@ CHECKS: dict[str, Callable[[Bench], Awaitable[None]]] = {
     "protocol.trajectory": protocol.check_trajectory,
     "protocol.batch": protocol.check_batch,
     "protocol.websocket_frames": protocol.check_frames,
+    "protocol.websocket_binary": protocol.check_binary,
+    "protocol.websocket_size": protocol.check_size,
     "protocol.websocket_order": protocol.check_order,
     "protocol.websocket_resume": protocol.check_resume,
     "protocol.mcp_end": protocol.check_mcp_end,

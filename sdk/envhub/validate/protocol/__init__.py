@@ -9,11 +9,12 @@ from envhub.validate.protocol.batch import check_batch
 from envhub.validate.protocol.mcp import check_driver, check_mcp_end, check_mcp_token
 from envhub.validate.protocol.requests import check_limits, check_malformed, check_unknown
 from envhub.validate.protocol.sessions import check_end, check_key, check_steps, check_trajectory
-from envhub.validate.protocol.websocket import check_frames, check_order, check_resume
+from envhub.validate.protocol.websocket import check_binary, check_frames, check_order, check_resume, check_size
 
 __all__ = [
     "check_access",
     "check_batch",
+    "check_binary",
     "check_driver",
     "check_end",
     "check_frames",
@@ -26,6 +27,7 @@ __all__ = [
     "check_order",
     "check_problems",
     "check_resume",
+    "check_size",
     "check_steps",
     "check_trajectory",
     "check_unknown",

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import msgspec
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from envhub.sdk.messages import JsonObject
 from envhub.validate.bench import Bench
 from envhub.validate.protocol.expect import same, session, step_body
-from envhub.validate.report import CheckFailed
+from envhub.validate.report import CheckFailed, NotChecked
 
 REPLY_DEADLINE_S = 60.0
-JSON = Subprotocol("envhub.v1.json")
+JSON, MSGPACK = Subprotocol("envhub.v1.json"), Subprotocol("envhub.v1.msgpack")
 
 
 class Connection:
@@ -65,12 +67,18 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(bench: Bench, *, with_token: bool = True) -> AsyncIterator[Connection]:
-    """A WebSocket connection to the server."""
+async def _socket(bench: Bench, protocol: Subprotocol, *, with_token: bool = True) -> AsyncIterator[ClientConnection]:
     url = bench.api.url.replace("http", "ws", 1) + "/v1/ws"
     headers = {"Authorization": f"Bearer {bench.api.token}"} if with_token else {}
-    async with connect(url, subprotocols=[JSON], additional_headers=headers, max_size=None) as socket:
-        same(socket.subprotocol, JSON, "the server chose another subprotocol")
+    async with connect(url, subprotocols=[protocol], additional_headers=headers, max_size=None) as socket:
+        same(socket.subprotocol, protocol, "the server chose another subprotocol")
+        yield socket
+
+
+@asynccontextmanager
+async def connected(bench: Bench, *, with_token: bool = True) -> AsyncIterator[Connection]:
+    """A WebSocket connection to the server, for JSON frames."""
+    async with _socket(bench, JSON, with_token=with_token) as socket:
         yield Connection(socket)
 
 
@@ -95,6 +103,43 @@ async def check_frames(bench: Bench) -> None:
         first = await connection.ask({"id": 7, **step})
         same(first, await connection.ask({"id": 8, **step}), "the last step again must give its stored result")
         await connection.ask({"id": 9, "op": "close", "session": opened["session"]})
+
+
+async def check_binary(bench: Bench) -> None:
+    """The msgpack subprotocol says the same in binary frames; garbage and text frames are refused, and it goes on."""
+    async with _socket(bench, MSGPACK) as socket:
+        for frame in (b"\xc1", b"\x93\x01", '{"id": 1, "op": "info"}'):
+            await socket.send(frame)
+            reply = await _unpacked(socket)
+            same(
+                (reply.get("id"), reply.get("error", {}).get("code")), (None, "invalid_request"), f"the frame {frame!r}"
+            )
+        await socket.send(msgspec.msgpack.encode({"id": 2, "op": "schema", "environment": bench.name}))
+        reply = await _unpacked(socket)
+        same(reply.get("ok"), bench.schema.model_dump(mode="json"), "the schema in msgpack and over HTTP")
+
+
+async def check_size(bench: Bench) -> None:
+    """A frame over the byte limit closes the connection with 1009, and its session lives on."""
+    limit = bench.info.limits.get("frame_bytes")
+    if limit is None:
+        raise NotChecked("the server names no limit frame_bytes")
+    async with session(bench) as opened:
+        async with _socket(bench, JSON) as socket:
+            with suppress(ConnectionClosed):  # it may be closed before all of it is sent
+                await socket.send(json.dumps({"id": 1, "op": "info", "padding": "x" * int(limit)}))
+            await asyncio.wait_for(socket.wait_closed(), REPLY_DEADLINE_S)
+            same(socket.close_code, 1009, "the code of a connection closed for a frame that was too large")
+        same((await bench.api.status(opened)).state, "open", "a session after a frame that was too large")
+
+
+async def _unpacked(socket: ClientConnection) -> JsonObject:
+    async with asyncio.timeout(REPLY_DEADLINE_S):
+        frame = await socket.recv()
+    if not isinstance(frame, bytes):
+        raise CheckFailed(f"the msgpack subprotocol was answered with a text frame: {frame[:80]!r}")
+    reply: JsonObject = msgspec.msgpack.decode(frame)
+    return reply
 
 
 async def check_order(bench: Bench) -> None:
@@ -131,4 +176,4 @@ async def check_resume(bench: Bench) -> None:
                 raise CheckFailed("a WebSocket without the server token opened a session")
 
 
-__all__ = ["check_frames", "check_order", "check_resume"]
+__all__ = ["check_binary", "check_frames", "check_order", "check_resume", "check_size"]
