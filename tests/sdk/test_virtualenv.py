@@ -113,8 +113,24 @@ def test_two_starts_at_once_make_one_virtual_environment(tmp_path: Path, monkeyp
     seen = subprocess.run([first["python"], "-P", "-c", LOOK], capture_output=True, text=True, check=True, timeout=60)
     assert json.loads(seen.stdout) == {"version": "0.1.0", "tabulate": "0.9.0", "leaked": False}
 
-    needed = Manifest.model_validate({**manifest("tabulate==0.9.0").model_dump()})
+    needed = manifest("tabulate==0.9.0")
     assert str(python_for(folder, needed, refuse)) == first["python"]
     assert str(find_python(folder, needed)) == first["python"]
-    leftovers = [each.name for each in (tmp_path / "home" / "cache" / "virtualenvs").iterdir() if "-" in each.name]
-    assert leftovers == []
+
+
+@pytest.mark.install
+def test_a_broken_one_is_made_anew_and_abandoned_builds_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENVHUB_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("UV_SYSTEM_PYTHON", "1")  # usual in images for CI; must not matter
+    python = python_for(tmp_path, manifest("tabulate==0.9.0"), lambda _: None)
+    target = python.parent.parent
+    abandoned = target.with_name(f".{target.name}-killed")
+    abandoned.mkdir()
+    python.unlink()
+
+    assert find_python(tmp_path, manifest("tabulate==0.9.0")) is None
+    assert python_for(tmp_path, manifest("tabulate >=0.9, <0.9.1"), lambda _: None) == python
+    assert subprocess.run([python, "-c", "import tabulate"], timeout=60).returncode == 0
+    assert not abandoned.exists()

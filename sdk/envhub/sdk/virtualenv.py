@@ -83,7 +83,9 @@ def _python_with(needs: Needs, progress: Progress) -> Path:
             progress(f"resolving the requirements of {needs.folder.name} (first start only)")
             _write_whole(resolution, _resolve(needs))
         resolved = resolution.read_text(encoding="utf-8")
-        target = _target(resolved)
+    target = _target(resolved)
+    # Other requirements may come to the same packages: the virtual environment has a lock of its own.
+    with _locked(target.with_suffix(".lock"), needs, progress):
         return _existing(target) or _build(target, resolved, needs, progress)
 
 
@@ -119,7 +121,10 @@ def _build(target: Path, resolved: str, needs: Needs, progress: Progress) -> Pat
     """Make the virtual environment beside its place, then rename: whoever sees it sees it whole."""
     packages = sum("==" in line or " @ " in line for line in resolved.splitlines())
     progress(f"making a virtual environment with {packages} packages for {needs.folder.name} (first start only)")
-    making = Path(tempfile.mkdtemp(prefix=f"{target.name[:8]}-", dir=target.parent))
+    prefix = f".{target.name}-"
+    for abandoned in target.parent.glob(f"{prefix}*"):  # by a process that was killed; we hold the lock
+        shutil.rmtree(abandoned, ignore_errors=True)
+    making = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
     try:
         listed = making / "requirements.txt"
         _write_whole(listed, resolved)
@@ -180,7 +185,7 @@ def _write_whole(file: Path, text: str) -> None:
 
 @contextmanager
 def _locked(file: Path, needs: Needs, progress: Progress) -> Iterator[None]:
-    """Hold the lock of one resolution and its virtual environment, across processes."""
+    """Hold the lock of a resolution or of a virtual environment, across processes."""
     file.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(file)
     try:
