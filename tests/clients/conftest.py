@@ -53,7 +53,7 @@ class ServerThread:
             )
             self._uvicorn = uvicorn.Server(config)
             serving = asyncio.create_task(self._uvicorn.serve(sockets=[self._listener]))
-            while not self._uvicorn.started:  # noqa: ASYNC110  # uvicorn offers no event
+            while not self._uvicorn.started:  # uvicorn offers no event
                 await asyncio.sleep(0.005)
             self._ready.set()
             await serving

@@ -13,7 +13,9 @@ import pytest
 
 from envhub.clients import ConnectOptions, connect
 from envhub.sdk import ConnectionLost, EnvhubError, Forbidden, InvalidRequest, ServerError, Unauthorized
-from envhub.sdk.paths import write_server_record
+from envhub.sdk.paths import find_server_token, write_server_record
+
+ARENA = Path(__file__).parent / "arena"
 
 
 def _closed_port() -> int:
@@ -115,7 +117,7 @@ def test_the_client_imports_neither_the_server_nor_httpx() -> None:
 
 async def test_a_name_starts_a_server_that_ends_with_the_block(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("ENVHUB_HOME", str(tmp_path))
-    async with connect(str(Path(__file__).parent / "arena")) as client:
+    async with connect(str(ARENA)) as client:
         async with client.session(task="test-0") as s:
             assert (await s.step("end")).reward == 1.0
         address = client.url
@@ -128,4 +130,44 @@ async def test_a_name_that_cannot_be_served_says_why(tmp_path: Path, monkeypatch
     monkeypatch.setenv("ENVHUB_HOME", str(tmp_path))
     with pytest.raises(EnvhubError, match="areena"):
         async with connect(str(tmp_path / "areena")):
+            pass
+
+
+async def test_a_killed_client_takes_its_server_with_it(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("ENVHUB_HOME", str(tmp_path))
+    code = (
+        "import sys, time; from envhub.clients.sync import connect\n"
+        "with connect(sys.argv[1]) as client:\n    print(client.url, flush=True)\n    time.sleep(60)"
+    )
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(ARENA), stdout=pipe)
+    assert child.stdout is not None
+    async with asyncio.timeout(60):
+        address = (await child.stdout.readline()).decode().strip()
+        token = find_server_token(address)
+        child.kill()
+        await child.wait()
+        while True:
+            try:
+                async with connect(address, token):
+                    await asyncio.sleep(0.05)
+            except ConnectionLost:
+                break
+        while find_server_token(address) is not None:  # noqa: ASYNC110  # another process removes it
+            await asyncio.sleep(0.05)
+
+
+async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envhub.clients.local.NEEDED_MODULES", ("no_such_module",))
+    with pytest.raises(InvalidRequest, match=r"needs no_such_module: pip install 'envhub\[serve\]'"):
+        async with connect("webarena"):
+            pass
+
+
+async def test_options_that_do_not_fit_the_target_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match="makes its own"):
+        async with connect("webarena", "some-token"):
+            pass
+    with pytest.raises(InvalidRequest, match="runs already"):
+        async with connect("http://127.0.0.1:1", "some-token", server_options=["--max-sessions", "2"]):
             pass

@@ -1,9 +1,10 @@
 """The Python client: `async with connect(url) as client`. Its plain face is `envhub.clients.sync`."""
 
 from envhub.clients.channel import Deadlines
-from envhub.clients.client import Client, OpenOptions, SessionContext
+from envhub.clients.client import Client
 from envhub.clients.connection import Connection, ConnectOptions, connect
 from envhub.clients.episode import Episode
+from envhub.clients.opening import OpenOptions, SessionContext
 from envhub.clients.policy import Decision, Policy, RandomPolicy, ScriptedPolicy
 from envhub.clients.progress import RolloutProgress
 from envhub.clients.rollout import rollout

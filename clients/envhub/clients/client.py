@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import functools
 from collections.abc import AsyncIterator, Sequence
-from types import TracebackType
-from typing import Any, NoReturn, TypedDict, Unpack
-
-from pydantic import ValidationError
+from typing import Any, Unpack
 
 from envhub.clients.channel import Channel, read_reply
+from envhub.clients.opening import OpenOptions, SessionContext, open_fields
 from envhub.clients.session import ActionLike, Session, SessionFacts, SessionTokens, action_fields, read_record
-from envhub.sdk.errors import EnvhubError, InvalidRequest, NotFound, from_problem
+from envhub.sdk.errors import EnvhubError, NotFound, from_problem
 from envhub.sdk.messages import JsonObject, StepResult
 from envhub.sdk.task import Task
 from envhub.sdk.wire import (
     BatchReply,
-    Driver,
     EnvironmentInfo,
     EnvironmentSchema,
     Opened,
@@ -28,29 +25,6 @@ from envhub.sdk.wire import (
 )
 
 TASKS_A_PAGE = 100
-
-
-class OpenOptions(TypedDict, total=False):
-    """What a session may be opened with; what is left out takes the manifest's value."""
-
-    environment: str | None
-    """Name; may be left out where the server hosts one."""
-    task: str | None
-    """Task id; None: one is chosen from the split by the seed."""
-    split: str | None
-    seed: int | None
-    """The episode's seed; None: the task's own."""
-    max_turns: int | None
-    """At most the manifest's."""
-    lease_s: float | None
-    step_deadline_s: float | None
-    episode_deadline_s: float | None
-    wait_s: float
-    """Seconds to wait for a place where the server is full; default 10."""
-    driver: Driver
-    """`mcp`: an agent steps it with `session.tokens.agent` at `session.facts.mcp_url`, and `step` is a Conflict."""
-    key: str | None
-    """Opening again with the same key and options gives the same session; default a fresh one."""
 
 
 class Client:
@@ -139,7 +113,7 @@ class Client:
             AtCapacity: the server is full; `retry_after_s` says when to ask again.
             EnvironmentFailed, SandboxFailed: it could not be opened.
         """
-        return SessionContext(self, options)
+        return SessionContext(functools.partial(self.open, **options))
 
     async def open(self, **options: Unpack[OpenOptions]) -> Session:
         """Open a session that lives until it is closed, also past this client while somebody renews its lease.
@@ -147,7 +121,7 @@ class Client:
         Where the caller is cancelled while the server still opens, the session is closed as soon as it is there.
         Raises as `session`.
         """
-        fields = _open_fields(options)
+        fields = open_fields(options)
         wait_s = float(options.get("wait_s", OpenRequest.model_fields["wait_s"].default))
         asked = self._channel.transport.request("open", fields, self._channel.deadlines.work_s + wait_s)
         opening = self._channel.finish(asked, "open")
@@ -244,7 +218,10 @@ class Client:
         )
         seen = record.steps[-1].result.observation if record.steps else record.open.observation
         session = Session(self._channel, facts, SessionTokens(token, None), seen, status.steps - status.running)
-        session.restore([one.result.reward for one in record.steps if one.result.reward is not None], status.end)
+        results = [one.result for one in record.steps]
+        if record.ended is not None and record.ended.result is not None:
+            results.append(record.ended.result)
+        session.restore([one.reward for one in results if one.reward is not None], status.end)
         return session
 
     async def _discard(self, opening: asyncio.Task[Any]) -> None:
@@ -255,42 +232,6 @@ class Client:
         await session.close()
 
 
-class SessionContext:
-    """What `Client.session` returns: enter it with `async with`."""
-
-    def __init__(self, client: Client, options: OpenOptions) -> None:
-        self._client = client
-        self._options = options
-        self._session: Session | None = None
-
-    async def __aenter__(self) -> Session:
-        self._session = await self._client.open(**self._options)
-        return self._session
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._session is not None:
-            await self._session.__aexit__(kind, error, trace)
-
-    def __enter__(self) -> NoReturn:
-        raise TypeError("use `async with client.session(…)`; in code without async use envhub.clients.sync")
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def __await__(self) -> NoReturn:
-        raise TypeError("use `async with client.session(…)`, or `await client.open(…)` and close it yourself")
-
-
-def _open_fields(options: OpenOptions) -> JsonObject:
-    try:
-        request = OpenRequest.model_validate({"key": secrets.token_hex(16), **options})
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise InvalidRequest(f"a session cannot be opened like this: {problems}") from error
-    return request.model_dump(exclude_none=True, exclude_defaults=True)
-
-
 def _outcome(session: Session, item: JsonObject) -> StepResult | EnvhubError:
     if "ok" in item:
         return session.accept(item["ok"])
@@ -299,4 +240,4 @@ def _outcome(session: Session, item: JsonObject) -> StepResult | EnvhubError:
     return error
 
 
-__all__ = ["Client", "OpenOptions", "SessionContext"]
+__all__ = ["TASKS_A_PAGE", "Client"]

@@ -14,10 +14,11 @@ from envhub.clients.client import Client
 from envhub.clients.codec import Encoding, choose_codec
 from envhub.clients.local import LocalServer
 from envhub.clients.transport import Transport
-from envhub.clients.websocket import WebSocketTransport
 from envhub.sdk.errors import InvalidRequest, Unauthorized
 from envhub.sdk.paths import find_server_token, servers_dir
 
+EXIT_TIMEOUT_S = 30.0
+"""How long a cancelled exit still waits: sessions are closed and a server of ours is stopped meanwhile."""
 USE = "`async with connect(…) as client`; in code without async use `from envhub.clients.sync import connect`"
 
 
@@ -71,6 +72,8 @@ class Connection:
         async with AsyncExitStack() as stack:
             url, token = self._target, self._token
             if "://" not in url:
+                if token is not None:
+                    raise InvalidRequest(f"a token goes with an address; the server for {url!r} makes its own")
                 url, token = await self._start_server(stack)
             elif token is None and not self._options.get("sessions_only"):
                 token = _find_token(url)
@@ -85,7 +88,12 @@ class Connection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.shield(asyncio.ensure_future(self._stack.aclose()))
+        closing = asyncio.ensure_future(self._stack.aclose())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await asyncio.wait([closing], timeout=EXIT_TIMEOUT_S)
+            raise
 
     async def _start_server(self, stack: AsyncExitStack) -> tuple[str, str]:
         options = self._options
@@ -95,16 +103,20 @@ class Connection:
         return ready.url, ready.token
 
     def _transport(self, url: str, token: str | None) -> Transport:
+        if "://" in self._target and "server_options" in self._options:
+            raise InvalidRequest("server_options are for a server that connect starts; this one runs already")
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidRequest(f"{url!r} is no address of a server: use http://HOST:PORT or https://…")
         token = None if self._options.get("sessions_only") else token
         kind = self._options.get("transport", "websocket")
+        # Imported here, since each costs a part of this package's import time and one is enough.
         if kind == "websocket":
+            from envhub.clients.websocket import WebSocketTransport
+
             return WebSocketTransport(url, token, choose_codec(self._options.get("encoding", "json")))
         if kind != "http":
             raise InvalidRequest(f"no transport {kind!r}; there are 'websocket' and 'http'")
-        # httpx costs a third of the import time of this package, and most never use it.
         from envhub.clients.http import HttpTransport
 
         return HttpTransport(url, token)

@@ -7,8 +7,9 @@ import time
 from typing import Unpack
 
 from envhub.clients.backoff import Backoff
-from envhub.clients.client import Client, OpenOptions
+from envhub.clients.client import Client
 from envhub.clients.episode import Episode
+from envhub.clients.opening import OpenOptions
 from envhub.clients.policy import Policy, decision_of
 from envhub.clients.session import Session
 from envhub.sdk.errors import AtCapacity, EnvhubError, LeaseLost, RequestError, SessionEnded, StepTimeout

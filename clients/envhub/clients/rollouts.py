@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing
 from pathlib import Path
 
-from envhub.clients.client import Client, OpenOptions
+from envhub.clients.client import Client
+from envhub.clients.opening import OpenOptions
 from envhub.clients.policy import Policy
 from envhub.clients.progress import Report, RolloutProgress, report_to
 from envhub.clients.rollout import PATIENCE_S, rollout

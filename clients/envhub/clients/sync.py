@@ -12,9 +12,10 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, Unpack
 
 from envhub.clients import connection
-from envhub.clients.client import TASKS_A_PAGE, OpenOptions
+from envhub.clients.client import TASKS_A_PAGE
 from envhub.clients.client import Client as AsyncClient
 from envhub.clients.connection import ConnectOptions
+from envhub.clients.opening import OpenOptions
 from envhub.clients.policy import Policy
 from envhub.clients.portal import Portal
 from envhub.clients.progress import Report

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from envhub.clients.client import OpenOptions
+from envhub.clients.opening import OpenOptions
 from envhub.sdk.trajectory import TRAINABLE, Trajectory, read_trajectories
 
 _MATCHED: dict[str, Callable[[Trajectory], Any]] = {

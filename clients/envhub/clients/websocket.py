@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from pydantic_core import from_json
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from envhub.clients.backoff import Backoff
 from envhub.clients.codec import Codec
+from envhub.clients.handshake import dial
 from envhub.clients.transport import Held, patience_s
 from envhub.sdk.errors import (
     ConnectionLost,
@@ -27,15 +27,12 @@ from envhub.sdk.errors import (
     LeaseLost,
     ServerError,
     TooLarge,
-    Unauthorized,
     from_problem,
 )
 from envhub.sdk.messages import JsonObject
 
 log = logging.getLogger("envhub.clients")
 
-PATH = "/v1/ws"
-OPEN_TIMEOUT_S = 10.0
 ATTACH_TIMEOUT_S = 30.0
 ATTACH_TOGETHER = 32
 MAX_SENDS = 8
@@ -65,8 +62,7 @@ class WebSocketTransport:
 
     def __init__(self, url: str, token: str | None, codec: Codec) -> None:
         self._url = url
-        self._address = "ws" + url.removeprefix("http").rstrip("/") + PATH
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._token = token
         self._codec = codec
         self._numbers = count(1)
         self._pending: dict[int, _Pending] = {}
@@ -77,7 +73,9 @@ class WebSocketTransport:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(await self._dial()), name="envhub connection")
+        self._task = asyncio.create_task(
+            self._run(await dial(self._url, self._token, self._codec)), name="envhub connection"
+        )
 
     async def request(self, op: str, fields: JsonObject, timeout_s: float) -> Any:
         session = fields.get("session")
@@ -121,7 +119,7 @@ class WebSocketTransport:
     async def _check_size(self, frame: str | bytes, timeout_s: float) -> None:
         """Refuse here what the server would close the connection for: its reason is lost where it arrives while we
         still send. Without the server token the limit cannot be asked for, and only that reason tells."""
-        if self._frame_limit is None and self._headers:
+        if self._frame_limit is None and self._token is not None:
             limits: dict[str, float] = (await self.request("info", {}, timeout_s))["limits"]
             self._frame_limit = limits.get("frame_bytes")
         size = len(frame.encode() if isinstance(frame, str) else frame)
@@ -149,30 +147,11 @@ class WebSocketTransport:
         backoff = Backoff(patience_s(self._held))
         while True:
             try:
-                return await self._dial()
+                return await dial(self._url, self._token, self._codec)
             except ConnectionLost as error:
                 log.info("no connection to %s: %s", self._url, error)
                 if not await backoff.wait():
                     raise
-
-    async def _dial(self) -> ClientConnection:
-        try:
-            return await connect(
-                self._address,
-                additional_headers=self._headers,
-                subprotocols=[self._codec.subprotocol],  # type: ignore[list-item]
-                compression=None,
-                max_size=None,
-                open_timeout=OPEN_TIMEOUT_S,
-                close_timeout=2,
-            )
-        except InvalidStatus as error:
-            raise _refusal(self._url, error) from error
-        except (OSError, EOFError, InvalidHandshake) as error:
-            raise ConnectionLost(
-                f"no envhub server answers at {self._url} ({str(error) or type(error).__name__}); "
-                "is it running? `envhub serve NAME` starts one"
-            ) from error
 
     async def _converse(self, socket: ClientConnection) -> None:
         """Attach, send what is unanswered, and read replies until the connection ends."""
@@ -276,20 +255,6 @@ class WebSocketTransport:
         for pending in self._pending.values():
             if not pending.reply.done():
                 pending.reply.set_exception(error)
-
-
-def _refusal(url: str, error: InvalidStatus) -> EnvhubError:
-    """Why a server refused the WebSocket handshake."""
-    status = error.response.status_code
-    try:
-        return from_problem(from_json(error.response.body or b""))
-    except (ValueError, AttributeError):
-        pass
-    if status in (401, 403):  # Servers that close an unaccepted WebSocket answer 403, whatever the reason.
-        return Unauthorized(f"{url} does not accept this token; is it this server's, or was the server restarted?")
-    if status in (502, 503, 504):
-        return ConnectionLost(f"{url} answered {status}: the server is starting, stopping or overloaded")
-    return ServerError(f"{url} answered {status} to a WebSocket at {PATH}: is it an envhub server?")
 
 
 __all__ = ["WebSocketTransport"]
