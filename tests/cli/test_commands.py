@@ -134,6 +134,15 @@ def test_unknown_manifest_key_is_named_with_the_nearest(run, tmp_path: Path) -> 
     assert "unknown key 'isolatoin'; did you mean 'isolation'?" in done.stderr
 
 
+def test_code_that_raises_is_told_with_its_line(run, tmp_path: Path) -> None:
+    _environment(tmp_path / "thing", "", "import math\nmath.sqrt(-1)\n")
+    done = run("serve", "./thing", "--port", "0")
+    assert done.returncode == 1
+    assert "importing env.py raised ValueError" in done.stderr
+    assert f"at {tmp_path / 'thing' / 'env.py'}:2: math.sqrt(-1)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_failures_reach_machines_as_a_problem_document(run) -> None:
     done = run("info", "frozenlake", "--json")
     assert done.returncode == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,8 +50,16 @@ def report(error: EnvhubError, as_json: bool) -> None:
     """Tell of a failure: its message for people, its problem document for machines."""
     typer.secho("envhub: ", err=True, fg="red", bold=True, nl=False)
     typer.echo(error.message, err=True)
+    if error.boundary == "environment" and error.__cause__ is not None:
+        typer.echo(f"  {_place_of(error.__cause__)}", err=True)
     if as_json:
         print_json(error.to_problem())
+
+
+def _place_of(error: BaseException) -> str:
+    """Where others' code failed, for its author: file, line and text of the innermost frame."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else repr(error)
 
 
 @contextmanager
