@@ -6,7 +6,7 @@ Messages drive it. Whatever a turn brings, it is used up; a reply without a move
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from envhub.sdk import (
     Action,
@@ -128,9 +128,9 @@ def _without_reasoning(text: str) -> str:
 
 
 def _make_task(split: str, index: int) -> Task:
-    lake = _test_lakes()[index] if split == "test" else make_lake(LEVELS[index % len(LEVELS)], split, f"train-{index}")
     number = index % len(LEVELS) + 1
     level = LEVELS[number - 1]
+    lake = _test_lakes()[index] if split == "test" else _train_lake(index)
     return Task(
         id=SeededTasks.task_id(split, index),
         prompt=prompt_of(PROMPT),
@@ -138,6 +138,12 @@ def _make_task(split: str, index: int) -> Task:
         seed=index,
         metadata={"level": number, "size": level.size, "turns": level.turns, "map": list(lake.rows)},
     )
+
+
+@lru_cache(maxsize=10_000)
+def _train_lake(index: int) -> Lake:
+    """A train map. Kept for a while, since a group of rollouts opens the same task several times."""
+    return make_lake(LEVELS[index % len(LEVELS)], "train", f"train-{index}")
 
 
 @cache

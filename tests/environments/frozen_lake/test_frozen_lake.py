@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from envhub.clients import connect
 from envhub.sdk import Action, Observation, StepResult, Task, load
 from envhub.sdk.loader import mount
 
@@ -18,6 +19,9 @@ TASKS = LAKE.cls.tasks()
 
 
 def module(name: str) -> ModuleType:
+    """A module of the environment's folder."""
+    if name == "oracle":
+        LAKE.attribute("oracle:solve")  # imports it
     return sys.modules[f"{mount(LAKE.folder)}.{name}"]
 
 
@@ -154,7 +158,6 @@ async def test_oracle_solves_every_test_task_and_many_train_tasks() -> None:
 
 
 def test_oracle_says_when_there_is_no_way() -> None:
-    LAKE.attribute("oracle:solve")
     with pytest.raises(ValueError, match="no way"):
         module("oracle").shortest_way("PH\nHG")
 
@@ -191,3 +194,14 @@ def test_tasks_are_the_same_in_another_process() -> None:
             [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
         )
         assert run.stdout.split() == ours
+
+
+async def test_progress_reward_is_a_part_beside_the_goal_when_served() -> None:
+    options = ("--config", "progress_reward=0.25")
+    shortest_way = module("oracle").shortest_way
+    async with connect("frozen-lake", server_options=options) as client, client.session(task="test-0") as session:
+        while not session.ended:
+            await session.step(shortest_way(session.observation.text)[0])
+        status = await session.status()
+    assert status.rewards == pytest.approx({"progress": 0.25, "goal": 1.0})
+    assert status.reward == pytest.approx(1.25)
