@@ -53,7 +53,7 @@ async def test_the_token_of_a_local_server_is_found(
 
 
 async def test_a_client_of_sessions_only_may_open_nothing(server: Any, options: ConnectOptions) -> None:
-    async with connect(server.url, sessions_only=True, **options) as client:
+    async with connect(server.url, **{**options, "sessions_only": True}) as client:
         with pytest.raises((Forbidden, Unauthorized)):
             await client.open()
 
@@ -101,7 +101,7 @@ def test_plain_use_of_the_asynchronous_face_names_the_plain_one() -> None:
 
 async def test_awaiting_instead_of_entering_says_so(plain_client: Any) -> None:
     with pytest.raises(TypeError, match="async with"):
-        await connect("http://127.0.0.1:1", "some-token")  # type: ignore[misc]
+        await connect("http://127.0.0.1:1", "some-token")
     with pytest.raises(TypeError, match="async with"):
         await plain_client.session()
     with pytest.raises(TypeError, match=r"envhub\.clients\.sync"), plain_client.session():
@@ -153,7 +153,7 @@ async def test_a_killed_client_takes_its_server_with_it(tmp_path: Path, monkeypa
                     await asyncio.sleep(0.05)
             except ConnectionLost:
                 break
-        while find_server_token(address) is not None:  # noqa: ASYNC110  # another process removes it
+        while find_server_token(address) is not None:  # another process removes it
             await asyncio.sleep(0.05)
 
 

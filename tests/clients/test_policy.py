@@ -92,7 +92,7 @@ async def test_random_numbers_keep_their_bounds() -> None:
 
 async def test_random_texts_come_from_the_choices() -> None:
     policy = RandomPolicy(0, choices=["left", "right"])
-    assert {await policy.act(_episode()) for _ in range(20)} == {"left", "right"}  # type: ignore[arg-type]
+    assert {await policy.act(_episode()) for _ in range(20)} == {"left", "right"}
 
 
 async def test_nothing_to_choose_from_is_said() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from envhub.clients import ConnectOptions, Session, connect
+from envhub.clients import ConnectOptions, OpenOptions, RandomPolicy, Session, connect, rollouts
 from envhub.clients.codec import JsonCodec
 from envhub.clients.transport import patience_s
 from envhub.clients.websocket import WebSocketTransport
-from envhub.sdk import ConnectionLost, LeaseLost, NotFound, SessionEnded, TooLarge
+from envhub.sdk import ConnectionLost, LeaseLost, NotFound, SessionEnded, StepResult, TooLarge
 
 Through = AbstractAsyncContextManager[tuple[Any, str]]
 
@@ -194,3 +194,43 @@ def test_a_broken_connection_is_tried_for_as_long_as_the_longest_lease() -> None
     transport.release("b")
     transport.release("a")
     assert patience_s(transport._held) == 10.0
+
+
+async def test_a_batch_whose_reply_was_lost_is_executed_once(
+    through_proxy: Through, server: Any, options: ConnectOptions
+) -> None:
+    async with through_proxy as (proxy, url), connect(url, server.token, **options) as client:
+        sessions = [await client.open() for _ in range(4)]
+        proxy.mute = True
+        batch = asyncio.create_task(client.step_batch([(s, "hello") for s in sessions]))
+        await asyncio.sleep(0.1)
+        proxy.mute = False
+        proxy.cut()
+        first = await batch
+        second = await client.step_batch([(s, "again") for s in sessions])
+        texts = [one.observation.text for one in first + second if isinstance(one, StepResult)]
+        assert texts == ["1: hello"] * 4 + ["2: again"] * 4
+        for s in sessions:
+            await s.close()
+
+
+async def test_rollouts_over_a_connection_that_keeps_breaking_are_the_same(
+    through_proxy: Through, server: Any, options: ConnectOptions
+) -> None:
+    def policy(_: OpenOptions) -> RandomPolicy:
+        return RandomPolicy(seed=4, choices=["left", "right", "on", "end"])
+
+    requests: list[OpenOptions] = [{"task": f"train-{number}"} for number in range(48)]
+    async with connect(server.url, server.token) as client:
+        calm = await rollouts(client, policy, requests)
+    async with through_proxy as (proxy, url), connect(url, server.token, **options) as client:
+        running = asyncio.create_task(rollouts(client, policy, requests, concurrency=8))
+        while not running.done():
+            proxy.cut()
+            await asyncio.wait([running], timeout=0.1)
+        broken = await running
+    assert proxy.connections > 3
+    assert [one.reward for one in broken] == [one.reward for one in calm]
+    assert [[step.result for step in one.steps] for one in broken] == [
+        [step.result for step in one.steps] for one in calm
+    ]

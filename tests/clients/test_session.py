@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -137,10 +138,12 @@ async def test_status_waits_for_the_end(client: Client) -> None:
         assert (await waiting).end == "terminated"
 
 
-async def test_a_session_is_resumed_from_another_connection(client: Client, server, options: ConnectOptions) -> None:
+async def test_a_session_is_resumed_from_another_connection(
+    client: Client, server: Any, options: ConnectOptions
+) -> None:
     s = await client.open(task="train-5", seed=1)
     await s.call("add", value=2)
-    async with connect(server.url, sessions_only=True, **options) as other:
+    async with connect(server.url, **{**options, "sessions_only": True}) as other:
         again = await other.resume(s.id, s.tokens.session)
         assert (again.task.id, again.steps, again.observation.text) == ("train-5", 1, "2")
         assert abs(again.lease_s - s.lease_s) < 1

@@ -107,11 +107,11 @@ def test_no_method_of_the_plain_face_gives_a_coroutine() -> None:
 
 async def test_async_with_on_the_plain_face_names_the_asynchronous_one(server: Any) -> None:
     with pytest.raises(TypeError, match=r"from envhub\.clients import connect"):
-        async with sync.connect(server.url, server.token):  # type: ignore[misc]
+        async with sync.connect(server.url, server.token):
             pass
     with sync.connect(server.url, server.token) as client, client.session() as s:
         with pytest.raises(TypeError, match=r"from envhub\.clients import connect"):
-            async with s:  # type: ignore[misc]
+            async with s:
                 pass
         assert not s.ended
 
