@@ -244,7 +244,7 @@ async def test_closing_the_session_answers_the_call_that_runs(server: Server) ->
     session = await opened(server)
     async with agent(server, session) as client:
         running = asyncio.create_task(client.call_tool("wait", {"seconds": 600}))
-        while not server.registry.session(session.session).running:  # noqa: ASYNC110 - nothing to wait on
+        while not server.registry.session(session.session).running:
             await asyncio.sleep(0.01)
         server.registry.session(session.session).cut("closed")
         result = await running

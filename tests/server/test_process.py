@@ -132,7 +132,7 @@ async def wait_until_gone(pid: int) -> None:
 
 async def wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - other processes set no event
+        while not condition():
             await asyncio.sleep(0.01)
 
 

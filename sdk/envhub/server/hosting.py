@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from envhub.sdk.environment import HostContext
@@ -19,6 +16,7 @@ from envhub.sdk.paths import cache_dir
 from envhub.sdk.task import TaskSource
 from envhub.server.episode import Episode, InlineEpisode
 from envhub.server.process import ProcessEpisode
+from envhub.server.run_directory import run_directory
 
 
 @dataclass(frozen=True)
@@ -53,15 +51,12 @@ async def host(
 ) -> AsyncIterator[HostedEnvironment]:
     """Open what an environment's sessions share; closed at exit, with its private folder."""
     config = configured(loaded.manifest, overrides)
-    run_dir = Path(tempfile.mkdtemp(prefix=f"envhub-{loaded.manifest.name}-"))
     cache = cache_dir() / "environments" / loaded.manifest.name
     cache.mkdir(parents=True, exist_ok=True)
-    context = HostContext(cache_dir=cache, run_dir=run_dir, config=config, progress=progress)
-    try:
+    with run_directory(loaded.manifest.name) as run_dir:
+        context = HostContext(cache_dir=cache, run_dir=run_dir, config=config, progress=progress)
         async with _lifespan(loaded, context) as shared:
             yield HostedEnvironment(loaded, loaded.cls.tasks(), config, context, shared)
-    finally:
-        shutil.rmtree(run_dir, ignore_errors=True)
 
 
 @asynccontextmanager
