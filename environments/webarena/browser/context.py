@@ -56,6 +56,7 @@ async def open_context(chromium: Chromium, access: Access, timeout_s: float) -> 
         if isinstance(error, TimeoutError):
             raise BrowserTimeout(f"no browser context within {timeout_s:g} s") from error
         if isinstance(error, Error):
+            await chromium.lost(error)
             raise BrowserCrashed(f"the browser made no context: {error.message[:300]}") from error
         raise
 

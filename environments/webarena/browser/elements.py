@@ -35,7 +35,9 @@ DESCRIBE = (
   const option = itself.closest('option');
   if (option && option.closest('select')) return {kind: 'option'};
   if (itself.tagName === 'SELECT') return {kind: 'select', disabled: itself.matches(':disabled')};
-  %s
+"""
+    + _TARGET
+    + """
   const tag = element.tagName, type = tag === 'INPUT' ? element.type : '', disabled = itself.matches(':disabled');
   const typed = ['text', 'search', 'email', 'url', 'tel', 'password', 'number'];
   const set = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
@@ -45,7 +47,6 @@ DESCRIBE = (
   if (element.matches(':disabled')) takes = 'disabled';
   return {kind: 'other', disabled, takes, type};
 }"""
-    % _TARGET
 )
 
 CHOOSE = """function (wanted) {
@@ -69,16 +70,19 @@ CHOOSE = """function (wanted) {
 }"""
 
 FOCUS = (
-    """function () {%s
+    "function () {"
+    + _TARGET
+    + """
   const root = element.getRootNode();
   if (root.activeElement !== element) element.focus();
   return root.activeElement === element;
 }"""
-    % _TARGET
 )
 
 SET_VALUE = (
-    """function (text) {%s
+    "function (text) {"
+    + _TARGET
+    + """
   const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
   const before = element.value;
   element.focus();
@@ -88,7 +92,6 @@ SET_VALUE = (
   element.dispatchEvent(new Event('change', {bubbles: true}));
   return true;
 }"""
-    % _TARGET
 )
 
 VALUE_FORMS = {

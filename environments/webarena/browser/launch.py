@@ -34,6 +34,7 @@ FLAGS = (
     "--disable-gpu",
 )
 CLOSE_TIMEOUT_S = 10.0
+PROBE_TIMEOUT_S = 5.0
 
 
 class Chromium:
@@ -81,15 +82,19 @@ class Chromium:
         """Whether it may carry new sessions."""
         return self.alive and not self.retired
 
-    async def ends_within(self, seconds: float) -> bool:
-        """Whether the process is gone, or is found to be within a moment."""
-        if self.alive:
+    async def lost(self, error: BaseException) -> bool:
+        """Whether a call failed since the process, or the driver, is gone.
+
+        That may be known a moment later than the failure, and nobody tells of a driver's end: so the process is asked.
+        """
+        if self.alive and "closed" in str(error):
             try:
-                async with asyncio.timeout(seconds):
-                    await self.gone.wait()
-            except TimeoutError:
-                return False
-        return True
+                async with asyncio.timeout(PROBE_TIMEOUT_S):
+                    probe = await self.browser.new_browser_cdp_session()
+                    await probe.detach()
+            except (Error, TimeoutError):
+                self.gone.set()
+        return not self.alive
 
     async def close(self) -> None:
         """End the process."""

@@ -200,9 +200,10 @@ class BrowserPool:
         async with self._openings:
             access = await self._new_access()
             try:
-                return await self._open_for(access)
-            except BrowserCrashed:
-                return await self._open_for(access)  # It may have crashed before it was noticed: once more.
+                try:
+                    return await self._open_for(access)
+                except BrowserCrashed:
+                    return await self._open_for(access)  # It may have crashed before that was noticed: once more.
             except BaseException:
                 await self._drop_access(access)
                 raise

@@ -25,7 +25,6 @@ from .tabs import Notices, Tabs, close_page
 from .tree import DEFAULT_MAX_CHARS
 
 PAGE_TEXT = "document.body ? document.body.innerText : ''"
-LOST_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,17 @@ class BrowserSession:
     async def set_world(self, script: str) -> None:
         """Run a script (see world.py) in every document from now on. The pool calls it."""
         await self._context.add_init_script(script)
+
+    async def add_cookie(self, address: str, name: str, value: str) -> None:
+        """Give the browser a cookie of the address's host, which no page's script can read.
+
+        Raises:
+            BrowserCrashed: the browser is gone.
+        """
+        async with self._boundary():
+            await self._context.add_cookies(
+                [{"url": address, "name": name, "value": value, "httpOnly": True, "sameSite": "Lax"}]
+            )
 
     @property
     def alive(self) -> bool:
@@ -193,12 +203,7 @@ class BrowserSession:
             raise BrowserCrashed(f"the browser does not respond: {error}"[:300]) from error
 
     async def _raise_if_lost(self, error: BaseException) -> None:
-        """A call may fail a moment before the end of its browser is known."""
-        if self._tabs.current.crashed or isinstance(error, TimeoutError):
-            lost = not self._chromium.alive
-        else:
-            lost = await self._chromium.ends_within(LOST_AFTER_S if "closed" in str(error) else 0.1)
-        if lost:
+        if await self._chromium.lost(error):
             raise self._crashed() from error
 
     def _crashed(self) -> BrowserCrashed:

@@ -25,7 +25,10 @@ COMMAND_TIMEOUT_S = 10.0
 
 
 class TabGone(Exception):
-    """The page crashed or closed while something waited for it."""
+    """The page crashed or closed while something waited for it; a closed one may be the sign of a lost browser."""
+
+    def __init__(self, crashed: bool) -> None:
+        super().__init__("the page crashed" if crashed else "the page was closed")
 
 
 class Tab:
@@ -70,14 +73,16 @@ class Tab:
             Error: the command failed.
         """
         if self._gone.is_set():
-            raise TabGone
+            raise TabGone(self.crashed)
         call = asyncio.ensure_future(self._cdp.send(method, params or {}))
         end = asyncio.ensure_future(self._gone.wait())
         try:
             await asyncio.wait({call, end}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if call.done():
                 return dict(call.result() or {})
-            raise TabGone if self._gone.is_set() else TimeoutError(f"{method} was not answered in {timeout_s:g} s")
+            if self._gone.is_set():
+                raise TabGone(self.crashed)
+            raise TimeoutError(f"{method} was not answered in {timeout_s:g} s")
         finally:
             call.cancel()
             end.cancel()
