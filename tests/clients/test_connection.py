@@ -53,7 +53,8 @@ async def test_the_token_of_a_local_server_is_found(
 
 
 async def test_a_client_of_sessions_only_may_open_nothing(server: Any, options: ConnectOptions) -> None:
-    async with connect(server.url, **{**options, "sessions_only": True}) as client:
+    without_token: ConnectOptions = {**options, "sessions_only": True}
+    async with connect(server.url, **without_token) as client:
         with pytest.raises((Forbidden, Unauthorized)):
             await client.open()
 

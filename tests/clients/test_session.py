@@ -143,7 +143,8 @@ async def test_a_session_is_resumed_from_another_connection(
 ) -> None:
     s = await client.open(task="train-5", seed=1)
     await s.call("add", value=2)
-    async with connect(server.url, **{**options, "sessions_only": True}) as other:
+    without_token: ConnectOptions = {**options, "sessions_only": True}
+    async with connect(server.url, **without_token) as other:
         again = await other.resume(s.id, s.tokens.session)
         assert (again.task.id, again.steps, again.observation.text) == ("train-5", 1, "2")
         assert abs(again.lease_s - s.lease_s) < 1
