@@ -24,8 +24,8 @@ class Deadlines:
     request_s: float = 60.0
     """Anything short: status, renewals, lists."""
     work_s: float = 3600.0
-    """What runs environment code: opening and stepping. Longer than a manifest's own deadlines should be, or a step that
-    is allowed to take its time is given up here; a peer that is gone is noticed much earlier."""
+    """What runs environment code: opening and stepping. Give more than the environment's own deadlines, or a step that
+    may take its time is given up here. A peer that is gone is noticed much earlier."""
     close_s: float = 10.0
     """Closing a session, and everything at the client's exit."""
 
