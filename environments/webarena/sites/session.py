@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,10 @@ DEFAULT_CLOCK = datetime(2025, 6, 16, 9, 0, tzinfo=UTC)
 """A start time just after the last thing that happens in the seed."""
 
 QUERY_TIMEOUT_S = 5.0
+SESSION_COOKIE = "sessionid"
+"""Name of the cookie that holds a log-in, Django's default."""
+
+INSERT_LOGIN = "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (?, ?, '2100-01-01 00:00:00')"
 
 
 class SiteSession:
@@ -47,6 +51,21 @@ class SiteSession:
     def directory(self) -> Path:
         """Where the session's files are."""
         return self._directory
+
+    async def begin(self, clock: datetime, logins: Mapping[str, str]) -> dict[str, str]:
+        """Sets the session's start time and logs people in; for a session made ahead of its task, before its first page.
+
+        Args:
+            clock: aware start time.
+            logins: site name -> user name.
+
+        Returns:
+            Site name -> value of the cookie SESSION_COOKIE.
+
+        Raises:
+            SitesError: no such person, or the session is closed.
+        """
+        return await asyncio.to_thread(self._begin, clock, logins)
 
     async def query(self, sql: str, parameters: Sequence[SqlValue] = ()) -> list[tuple[SqlValue, ...]]:
         """Rows of the session's database, which this cannot change.
@@ -90,6 +109,13 @@ class SiteSession:
     ) -> None:
         await self.close()
 
+    def _begin(self, clock: datetime, logins: Mapping[str, str]) -> dict[str, str]:
+        try:
+            set_start(self._directory, self._password, clock)
+            return log_in(self._directory / "db.sqlite3", self._seed_db.parent / "logins.json", logins)
+        except (OSError, sqlite3.Error) as error:
+            raise self._failure(f"the session could not begin: {error}") from error
+
     def _query(self, sql: str, parameters: Sequence[SqlValue]) -> list[tuple[SqlValue, ...]]:
         try:
             address = f"file:{self._directory / 'db.sqlite3'}?mode=ro"
@@ -111,19 +137,42 @@ def create_session(sessions_dir: Path, seed_dir: Path, clock: datetime) -> SiteS
         seed_dir: the seed, see seed_cache.
         clock: aware start time of the session; pages show it, plus a second for each form sent.
     """
-    if clock.tzinfo is None:
-        raise ValueError(f"the clock of a session must say its time zone, got {clock.isoformat()}")
     name, password = secrets.token_hex(8), secrets.token_urlsafe(24)
     draft = sessions_dir / f".new-{name}"
     draft.mkdir(mode=0o700)
     shutil.copyfile(seed_dir / "db.sqlite3", draft / "db.sqlite3")
-    known = {"password_sha256": hashlib.sha256(password.encode()).hexdigest(), "start": clock.isoformat()}
-    (draft / "session.json").write_text(json.dumps(known))
+    set_start(draft, password, clock)
     (draft / "ticks").touch()
     (draft / "trace.jsonl").touch()
     directory = sessions_dir / name
     draft.rename(directory)
     return SiteSession(directory, password, seed_dir / "db.sqlite3")
+
+
+def set_start(directory: Path, password: str, clock: datetime) -> None:
+    """Writes what the sites' process knows of a session, in one piece."""
+    if clock.tzinfo is None:
+        raise ValueError(f"the clock of a session must say its time zone, got {clock.isoformat()}")
+    known = {"password_sha256": hashlib.sha256(password.encode()).hexdigest(), "start": clock.isoformat()}
+    draft = directory / "session.json.new"
+    draft.write_text(json.dumps(known))
+    draft.rename(directory / "session.json")
+
+
+def log_in(database: Path, logins_file: Path, logins: Mapping[str, str]) -> dict[str, str]:
+    """A row of django_session for each site, under a key that nobody can guess; the keys, by site."""
+    if not logins:
+        return {}
+    known: dict[str, str] = json.loads(logins_file.read_bytes())
+    keys = {site: secrets.token_hex(16) for site in logins}
+    with closing(sqlite3.connect(f"file:{database}?mode=rw", uri=True, timeout=QUERY_TIMEOUT_S)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        for site, user in logins.items():
+            if user not in known:
+                raise SitesError(f"nobody called {user!r} has an account; there are {', '.join(known)}")
+            connection.execute(INSERT_LOGIN, (keys[site], known[user]))
+        connection.commit()
+    return keys
 
 
 def remove_session(directory: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
 
 from suite import clock, config, lifeline
 from suite.seed.moments import FIRST_MOMENT
@@ -30,6 +30,8 @@ def main() -> None:
         call_command("migrate", run_syncdb=True, verbosity=0, interactive=False)
         with transaction.atomic():
             story.fill(report)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")  # every session copies this file
     report("collecting the static files")
     call_command("collectstatic", verbosity=0, interactive=False, stdout=io.StringIO())
     print(json.dumps({"built": str(config.load().seed_dir)}), flush=True)

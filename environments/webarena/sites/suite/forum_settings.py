@@ -1,6 +1,7 @@
 """Options of the forum (django-machina)."""
 
 MACHINA_FORUM_NAME = "Postboard"
+MACHINA_MARKUP_WIDGET = None  # a plain text area: the editor would load an icon font from another host
 MACHINA_DEFAULT_AUTHENTICATED_USER_FORUM_PERMISSIONS = [
     "can_see_forum",
     "can_read_forum",

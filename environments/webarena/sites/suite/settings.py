@@ -162,5 +162,6 @@ LOGGING = {
     "loggers": {
         "django.request": {"handlers": ["stderr"], "level": "ERROR"},
         "haystack": {"level": "CRITICAL"},
+        "waitress.queue": {"level": "ERROR"},  # it warns of every request that waits for a thread
     },
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,15 +13,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def raw(host: Any, request: bytes) -> bytes:
-    """The beginning of the answer to hand-written bytes."""
+    """The answer to hand-written bytes."""
     port = urlsplit(host.proxy_url).port
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        writer.write(request)
-        return await asyncio.wait_for(reader.read(65536), 10)
-    finally:
-        writer.close()
-        await writer.wait_closed()
+    async with asyncio.timeout(20):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: (\d+)", head)
+            return head + await reader.readexactly(int(length[1]) if length else 0)
+        finally:
+            writer.close()
+            await writer.wait_closed()
 
 
 def authorization(session: Any) -> bytes:

@@ -4,22 +4,16 @@ import random
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from machina.core.db.models import get_model
+from machina.apps.forum.models import Forum
+from machina.apps.forum_conversation.forum_polls.models import TopicPoll, TopicPollOption, TopicPollVote
+from machina.apps.forum_conversation.models import Post, Topic
+from machina.apps.forum_member.models import ForumProfile
+from machina.apps.forum_permission.models import ForumPermission, UserForumPermission
 
 from suite import clock
 from suite.seed.forum_words import BOARDS, RULES, BoardWords
 from suite.seed.moments import FIRST_MOMENT, LAST_MOMENT
 from suite.seed.people import People
-
-Forum = get_model("forum", "Forum")
-Topic = get_model("forum_conversation", "Topic")
-Post = get_model("forum_conversation", "Post")
-TopicPoll = get_model("forum_polls", "TopicPoll")
-TopicPollOption = get_model("forum_polls", "TopicPollOption")
-TopicPollVote = get_model("forum_polls", "TopicPollVote")
-ForumPermission = get_model("forum_permission", "ForumPermission")
-UserForumPermission = get_model("forum_permission", "UserForumPermission")
-ForumProfile = get_model("forum_member", "ForumProfile")
 
 POLL_SUBJECT = "Book club: June pick"
 POLL_OPTIONS = ("A novel set on an island", "A collection of essays", "A long Russian classic")

@@ -18,8 +18,8 @@ from suite.seed.people import People
 
 ORDERS = 96
 STATUS_BY_AGE = (
-    (timedelta(days=5), ("Pending", "Pending", "Being processed")),
-    (timedelta(days=14), ("Being processed", "Shipped", "Shipped")),
+    (timedelta(days=10), ("Pending", "Pending", "Being processed")),
+    (timedelta(days=28), ("Being processed", "Shipped", "Shipped")),
     (timedelta(days=365), ("Delivered", "Delivered", "Delivered", "Shipped", "Cancelled")),
 )
 NOTES = ("Please leave the parcel with the neighbour.", "Gift wrapping was asked for.", "Customer called twice.")
@@ -32,7 +32,7 @@ def fill(people: People, products: list[Product]) -> None:
     spacing = timedelta(days=150) / ORDERS
     for number in range(ORDERS):
         moment = LAST_MOMENT - spacing * (ORDERS - number) + timedelta(minutes=draw.randint(0, 600))
-        place = 0 if number % 16 == 5 else draw.randrange(len(people.members))
+        place = 0 if number % 16 == 5 or number == ORDERS - 1 else draw.randrange(len(people.members))
         with clock.at(min(moment, LAST_MOMENT - timedelta(hours=3))):
             _order(draw, place + 1, people.members[place], country, draw.sample(products, draw.randint(1, 4)))
     for person in people.everyone:

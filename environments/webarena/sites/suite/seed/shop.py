@@ -32,6 +32,7 @@ def fill(people: People) -> None:
     products = _catalogue(random.Random("catalogue"))
     customers.fill(people)
     orders.fill(people, products)
+    customers.open_baskets(people)
     reviews.fill(people, products)
 
 

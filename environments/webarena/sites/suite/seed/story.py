@@ -6,7 +6,7 @@ from django.contrib.sites.models import Site
 from django.urls import set_urlconf
 
 from suite import config
-from suite.seed import forum, people, shop, wiki
+from suite.seed import forum, logins, people, shop, wiki
 
 
 def fill(report: Callable[[str], None]) -> None:
@@ -19,3 +19,4 @@ def fill(report: Callable[[str], None]) -> None:
         set_urlconf(f"suite.urls.{name}")  # signal handlers make addresses of their site
         stage(crowd)
     set_urlconf(None)
+    logins.write(crowd)
