@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import TypedDict
+from urllib.parse import urlsplit
 
 
 class ServerRecord(TypedDict):
@@ -53,6 +54,12 @@ def find_server_token(url: str) -> str | None:
         if isinstance(record, dict) and record.get("url", "").rstrip("/") == url.rstrip("/"):
             return record.get("token")
     return None
+
+
+def _address(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    return parts.scheme, "127.0.0.1" if host == "localhost" else host, parts.port
 
 
 __all__ = ["ServerRecord", "cache_dir", "find_server_token", "home", "servers_dir", "write_server_record"]

@@ -75,8 +75,10 @@ class InlineEpisode:
         if self._closed:
             return
         self._closed = True
+        environment = self._environment
+        del self._environment, self._shared  # an ended session can be read for a while, and must not keep them
         try:
-            await settled(self._environment.close())
+            await settled(environment.close())
         except Exception as error:
             raise failed(error) from error
 

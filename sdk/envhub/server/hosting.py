@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from envhub.sdk.environment import HostContext
-from envhub.sdk.errors import InvalidRequest
+from envhub.sdk.errors import EnvhubError, EnvironmentFailed, InvalidRequest
 from envhub.sdk.loader import LoadedEnvironment
 from envhub.sdk.manifest import Manifest
 from envhub.sdk.messages import JsonObject
@@ -60,12 +60,26 @@ async def host(
 
 
 @asynccontextmanager
-async def _nothing() -> AsyncIterator[None]:
-    yield None
-
-
-def _lifespan(loaded: LoadedEnvironment, context: HostContext) -> AbstractAsyncContextManager[Any]:
-    return loaded.cls.lifespan(context) if loaded.manifest.isolation == "inline" else _nothing()
+async def _lifespan(loaded: LoadedEnvironment, context: HostContext) -> AsyncIterator[Any]:
+    """The boundary at which what lifespan's code raises at the start becomes EnvironmentFailed."""
+    if loaded.manifest.isolation == "process":
+        yield None
+        return
+    lifespan = loaded.cls.lifespan(context)
+    try:
+        shared = await lifespan.__aenter__()
+    except EnvhubError:
+        raise
+    except Exception as error:
+        text = f"{loaded.manifest.name} could not start: {type(error).__name__}: {error}"
+        raise EnvironmentFailed(text) from error
+    try:
+        yield shared
+    except BaseException as error:
+        if not await lifespan.__aexit__(type(error), error, error.__traceback__):
+            raise
+    else:
+        await lifespan.__aexit__(None, None, None)
 
 
 def configured(manifest: Manifest, overrides: JsonObject) -> JsonObject:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from pydantic_core import PydanticSerializationError
 
 from envhub.sdk.errors import EnvhubError, EnvironmentFailed, ServerError
 from envhub.sdk.messages import Action, StepResult, WireModel
-from envhub.sdk.rubric import Score
 from envhub.sdk.wire import Driver
 from envhub.server.recording import Recorder
 
@@ -129,17 +127,4 @@ def step_line(session: str, outcome: Outcome, result: bytes, duration_s: float) 
     )
 
 
-def add_score(result: StepResult, score: Score | None) -> StepResult:
-    """The last step's result with the rubric's part: rewards by name, which sum to the reward."""
-    if score is None:
-        return result
-    parts = dict(result.rewards)
-    if result.reward is not None and not parts:
-        parts["step"] = result.reward
-    for name, value in score.rewards.items():
-        parts[name] = parts.get(name, 0.0) + value
-    info = {**result.info, "metrics": score.metrics} if score.metrics else result.info
-    return result.model_copy(update={"reward": math.fsum(parts.values()), "rewards": parts, "info": info})
-
-
-__all__ = ["Outcome", "Terms", "add_score", "result_json", "step_line", "to_json"]
+__all__ = ["Outcome", "Terms", "result_json", "step_line", "to_json"]

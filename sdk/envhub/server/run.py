@@ -72,6 +72,7 @@ def _bind(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(2048)  # here, so that of two starts on one port one is told
     except OSError as error:
         reason = error.strerror or str(error)
         raise InvalidRequest(

@@ -1,7 +1,7 @@
 """Session: one live episode. Its steps, its deadlines, its end, and the promise that nothing is lost or invented.
 
-A step runs in a task of the session, never of a connection: a lost connection cannot cancel it. Its outcome is a
-future apart from that task, so that a deadline resolves it even where the environment's code will not stop.
+A step runs in a task of the session, never of a connection: a lost connection cannot cancel it. Its outcome is kept
+apart from that task, so that a deadline settles it even where the environment's code will not stop.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Literal, Protocol
 from envhub.sdk.errors import (
     Conflict,
     EnvhubError,
-    GradingFailed,
     LeaseLost,
     ServerError,
     SessionEnded,
 )
 from envhub.sdk.messages import Action, EndReason, JsonObject, Message, Observation, StepResult
-from envhub.sdk.rubric import Score
 from envhub.sdk.task import Task
 from envhub.sdk.trajectory import TRAINABLE, EndRecord, OpenRecord
 from envhub.sdk.wire import Driver, SessionStatus, Stepped
+from envhub.server.clock import Clock, Due
 from envhub.server.episode import Episode
+from envhub.server.grading import Tally, grade
 from envhub.server.hosting import HostedEnvironment
-from envhub.server.outcome import Outcome, Terms, add_score, result_json, step_line, to_json
+from envhub.server.outcome import Outcome, Terms, result_json, step_line, to_json
 from envhub.server.recording import Log, Recorder
 
 NOTHING = Observation()
@@ -51,24 +51,20 @@ class Session:
     """One live episode."""
 
     __slots__ = (
+        "_clock",
         "_ended_event",
         "_episode",
         "_expiring",
         "_last",
         "_log",
         "_owner",
-        "_phase_due",
-        "_rewards",
-        "_timer",
-        "_total",
+        "_tally",
         "_turn",
         "_work",
         "end",
-        "episode_due",
         "error",
         "hosted",
         "id",
-        "lease_due",
         "observation",
         "opened_s",
         "steps",
@@ -90,29 +86,22 @@ class Session:
         self._work: asyncio.Task[None] | None = None
         self._turn: asyncio.Lock | None = None
         self._ended_event: asyncio.Event | None = None
-        self._rewards: dict[str, float] = {}
-        self._total: float | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._phase_due: float | None = None
+        self._tally = Tally()
+        self._clock = Clock(terms, self._due)
         self._expiring = False
-        self.lease_due = self.episode_due = 0.0
 
     # -- opening ----------------------------------------------------------------------------------------------
 
     async def start(self) -> Observation:
         """Reset the episode and start the clocks. Raises EnvhubError where the environment fails."""
         self.observation = await self._episode.reset(self.task)
-        now = time.monotonic()
-        self.episode_due = now + self.terms.episode_s
-        self.lease_due = now + self.terms.lease_s
-        self._tick()
+        self._clock.start()
         return self.observation
 
     def abandon(self) -> None:
         """Stop the clocks of a session whose open failed; nobody ever saw it."""
         self.end = "error"
-        if self._timer is not None:
-            self._timer.cancel()
+        self._clock.stop()
 
     def record(self, record: OpenRecord) -> None:
         """Write the episode's first record."""
@@ -144,9 +133,7 @@ class Session:
     def _begin(self, index: int, action: Action) -> Outcome:
         self._last = outcome = Outcome(index, action)
         self.steps = index + 1
-        now = time.monotonic()
-        self._phase_due = now + self.terms.step_s
-        self._work = asyncio.get_running_loop().create_task(self._run(outcome, now))
+        self._work = asyncio.get_running_loop().create_task(self._run(outcome, self._clock.step_begins()))
         return outcome
 
     async def act(self, action: Action, driver: Driver = "mcp") -> StepResult:
@@ -183,6 +170,7 @@ class Session:
             self._fail(outcome, ServerError(f"the step broke the server: {type(error).__name__}: {error}"))
 
     async def _last_step(self, outcome: Outcome, result: StepResult, end: EndReason, started: float) -> None:
+        self._clock.step_grades()
         result, end = await self._graded(result, end)
         if self.end is None:
             answer = self._write_now(outcome, result, started)
@@ -194,30 +182,14 @@ class Session:
             return "terminated"
         if result.truncated or self.steps >= self.terms.max_turns:
             return "max_turns"
-        return "episode_time" if time.monotonic() >= self.episode_due else None
+        return "episode_time" if self._clock.episode_over else None
 
     async def _graded(self, result: StepResult, end: EndReason) -> tuple[StepResult, EndReason]:
-        """The last result with the rubric's part, or without any reward where grading failed."""
-        cut = {"terminated": end == "terminated", "truncated": end != "terminated"}
-        try:
-            score = await self._grade()
-        except GradingFailed as error:
+        result, end, error = await grade(self._episode, result, end, self.terms.grade_s)
+        if error is not None:
+            error.session = self.id
             self.error = error
-            return result.model_copy(update={**cut, "end": "unresolved", "reward": None, "rewards": {}}), "unresolved"
-        return add_score(result, score).model_copy(update={**cut, "end": end}), end
-
-    async def _grade(self) -> Score | None:
-        self._phase_due = None
-        limit = self.terms.grade_s
-        try:
-            async with asyncio.timeout(limit):
-                return await self._episode.grade()
-        except TimeoutError as error:
-            raise GradingFailed(f"grading passed its deadline of {limit:g} s", session=self.id) from error
-        except GradingFailed:
-            raise
-        except Exception as error:
-            raise GradingFailed(f"grading failed: {error}", session=self.id) from error
+        return result, end
 
     def _acknowledge(self, outcome: Outcome, result: StepResult, started: float) -> None:
         """Record, together with the other steps of this turn of the loop, and only then answer."""
@@ -238,9 +210,8 @@ class Session:
         return answer
 
     def _stepped(self, result: StepResult, duration_s: float) -> None:
-        self._count(result)
-        self._phase_due = None
-        self.lease_due = time.monotonic() + self.terms.lease_s
+        self._tally.add(result)
+        self._clock.step_ends()
         self._owner.stepped(self, duration_s)
 
     def _recorded(self, outcome: Outcome, answer: bytes, error: ServerError | None) -> None:
@@ -248,13 +219,6 @@ class Session:
             outcome.answer(answer)
         else:
             self._fail(outcome, error)
-
-    def _count(self, result: StepResult) -> None:
-        if result.reward is None:
-            return
-        self._total = (self._total or 0.0) + result.reward
-        for name, value in result.rewards.items():
-            self._rewards[name] = self._rewards.get(name, 0.0) + value
 
     def _fail(self, outcome: Outcome, error: EnvhubError) -> None:
         error.session = self.id
@@ -305,7 +269,7 @@ class Session:
         result, end = await self._graded(StepResult(observation=NOTHING), "episode_time")
         if self.end is not None:
             return
-        self._count(result)
+        self._tally.add(result)
         self._finish(end, result=result)
 
     def _finish(
@@ -318,8 +282,7 @@ class Session:
         """The one path by which an episode ends: recorded, told, its environment closed."""
         self.end = end
         self.error = error or self.error
-        if self._timer is not None:
-            self._timer.cancel()
+        self._clock.stop()
         record = EndRecord(
             session=self.id, end=end, error=self._problem(), ended_s=time.time(), result=result, action=action
         )
@@ -359,28 +322,14 @@ class Session:
         """
         if self.end is not None:
             raise self._over()
-        self.lease_due = time.monotonic() + self.terms.lease_s
+        self._clock.renew()
 
-    def _tick(self) -> None:
-        """Look at the clocks; look again when the next may be due. Steps only write times, they set no timers."""
-        if self.end is not None:
+    def _due(self, due: Due) -> None:
+        if due != "episode_time":
+            self.cut(due)
             return
-        now = time.monotonic()
-        if self._phase_due is not None and now >= self._phase_due:
-            self.cut("step_deadline")
-            return
-        if not self.running:
-            if now >= self.lease_due:
-                self.cut("lease_lost")
-                return
-            if now >= self.episode_due:
-                self.episode_due = float("inf")
-                self._expiring = True
-                self._owner.spawn(asyncio.get_running_loop().create_task(self.expire()))
-        due = min(self._phase_due or float("inf"), self.lease_due, self.episode_due)
-        often = min(self.terms.step_s, self.terms.lease_s, self.terms.episode_s) / 4
-        wait = max(min(due - now, often), 0.001)
-        self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+        self._expiring = True
+        self._owner.spawn(asyncio.get_running_loop().create_task(self.expire()))
 
     # -- reading ----------------------------------------------------------------------------------------------
 
@@ -407,11 +356,11 @@ class Session:
             driver=self.terms.driver,
             steps=self.steps,
             running=self.running,
-            reward=self._total if rewarded else None,
-            rewards=dict(self._rewards) if rewarded else {},
+            reward=self._tally.total if rewarded else None,
+            rewards=dict(self._tally.parts) if rewarded else {},
             end=self.end,
             error=self._problem(),
-            lease_left_s=max(0.0, self.lease_due - time.monotonic()) if self.end is None else 0.0,
+            lease_left_s=self._clock.lease_left_s if self.end is None else 0.0,
         )
 
     def trajectory(self) -> bytes:

@@ -1,0 +1,76 @@
+"""Grading: the rubric's part of the last result, the return so far, and what becomes of both where grading fails."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+from envhub.sdk.errors import GradingFailed
+from envhub.sdk.messages import EndReason, StepResult
+from envhub.sdk.rubric import Score
+from envhub.server.episode import Episode
+
+
+class Tally:
+    """The return so far."""
+
+    __slots__ = ("parts", "total")
+
+    def __init__(self) -> None:
+        self.total: float | None = None
+        """None until a reward was given."""
+        self.parts: dict[str, float] = {}
+
+    def add(self, result: StepResult) -> None:
+        """Count a result's rewards."""
+        if result.reward is None:
+            return
+        self.total = (self.total or 0.0) + result.reward
+        for name, value in result.rewards.items():
+            self.parts[name] = self.parts.get(name, 0.0) + value
+
+
+async def grade(
+    episode: Episode, result: StepResult, end: EndReason, limit_s: float
+) -> tuple[StepResult, EndReason, GradingFailed | None]:
+    """The last result with the rubric's part.
+
+    Where grading fails or takes longer than `limit_s` seconds: the result without any reward, the end "unresolved",
+    and why.
+    """
+    cut = {"terminated": end == "terminated", "truncated": end != "terminated"}
+    try:
+        score = await _score(episode, limit_s)
+    except GradingFailed as error:
+        nothing: dict[str, object] = {**cut, "end": "unresolved", "reward": None, "rewards": {}}
+        return result.model_copy(update=nothing), "unresolved", error
+    return add_score(result, score).model_copy(update={**cut, "end": end}), end, None
+
+
+async def _score(episode: Episode, limit_s: float) -> Score | None:
+    """The boundary at which whatever grading code does becomes GradingFailed."""
+    try:
+        async with asyncio.timeout(limit_s):
+            return await episode.grade()
+    except TimeoutError as error:
+        raise GradingFailed(f"grading passed its deadline of {limit_s:g} s") from error
+    except GradingFailed:
+        raise
+    except Exception as error:
+        raise GradingFailed(f"grading failed: {error}") from error
+
+
+def add_score(result: StepResult, score: Score | None) -> StepResult:
+    """A result with a score: rewards by name, which sum to the reward; metrics in info."""
+    if score is None:
+        return result
+    parts = dict(result.rewards)
+    if result.reward is not None and not parts:
+        parts["step"] = result.reward
+    for name, value in score.rewards.items():
+        parts[name] = parts.get(name, 0.0) + value
+    info = {**result.info, "metrics": score.metrics} if score.metrics else result.info
+    return result.model_copy(update={"reward": math.fsum(parts.values()), "rewards": parts, "info": info})
+
+
+__all__ = ["Tally", "add_score", "grade"]
