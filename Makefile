@@ -16,7 +16,7 @@ help: ## this list
 
 setup: $(STAMP) ## make .venv with all that the rest needs, and find or fetch a browser
 
-$(STAMP): pyproject.toml scripts/setup.py scripts/browser.py
+$(STAMP): pyproject.toml environments/webarena/requirements.txt scripts/setup.py scripts/browser.py
 	@$(PYTHON) scripts/setup.py
 
 demo: $(STAMP) ## host webarena, solve ten tasks with the oracle and ten at random, write trajectories and a screenshot

@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+WEBARENA = ROOT / "environments" / "webarena" / "requirements.txt"
+"""So that its tests run in .venv and it is hosted there too, without a virtual environment of its own."""
 STAMP = VENV / ".setup-done"
 """Newer than pyproject.toml where there is nothing to do; the Makefile compares."""
 
@@ -32,7 +34,8 @@ def main() -> None:
         run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV))
     say("Python packages (a minute or two the first time)")
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    run(uv, "pip", "install", *quiet, "--python", str(PYTHON), "-e", ".[serve,browser]", "--group", "dev")
+    own = ["-e", ".[serve,browser]", "--group", "dev"]
+    run(uv, "pip", "install", *quiet, "--python", str(PYTHON), *own, "-r", str(WEBARENA))
     run(str(PYTHON), str(ROOT / "scripts" / "browser.py"))
     STAMP.touch()
     say(f"done in {time.monotonic() - started:.0f} s")
