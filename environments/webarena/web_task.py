@@ -100,13 +100,14 @@ def _read(file: Path) -> Iterator[WebArenaTask]:
 
 
 def _task(spec: WebArenaTask, sites: Mapping[str, str]) -> Task:
+    logins = {str(site): user for site, user in (spec.login or {}).items()}
     return Task(
         id=f"webarena-{spec.task_id}",
         prompt=prompt_of(
             resolve(spec.intent, sites),
             sites,
-            logins=spec.login or {},
-            account=spec.require_login and not spec.login,
+            logins=logins,
+            account=spec.require_login and not logins,
             time=spec.start_time,
         ),
         split=spec.split,
@@ -116,7 +117,7 @@ def _task(spec: WebArenaTask, sites: Mapping[str, str]) -> Task:
             "sites": list(spec.sites),
             "start_url": resolve(spec.start_url, sites),
             "start_time": spec.start_time.isoformat(),
-            "login": dict(spec.login or {}),
+            "login": logins,
         },
         private={"eval": spec.eval.model_dump(mode="json", exclude_none=True)},
     )
