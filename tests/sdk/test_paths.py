@@ -37,3 +37,9 @@ def test_broken_record_is_passed_over(content: str) -> None:
     paths.servers_dir().mkdir(parents=True)
     (paths.servers_dir() / "1.json").write_text(content, encoding="utf-8")
     assert paths.find_server_token("http://127.0.0.1:1") is None
+
+
+def test_localhost_and_a_trailing_slash_name_the_same_server() -> None:
+    paths.write_server_record(8401, record("http://127.0.0.1:8401", "t"))
+    assert paths.find_server_token("http://localhost:8401/") == "t"
+    assert paths.find_server_token("http://localhost:8402") is None

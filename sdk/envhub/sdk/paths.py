@@ -51,12 +51,13 @@ def find_server_token(url: str) -> str | None:
             record: ServerRecord = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(record, dict) and record.get("url", "").rstrip("/") == url.rstrip("/"):
+        if isinstance(record, dict) and _address(record.get("url", "")) == _address(url):
             return record.get("token")
     return None
 
 
 def _address(url: str) -> tuple[str, str, int | None]:
+    """What two spellings of an address have in common; `localhost` is 127.0.0.1 here."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     return parts.scheme, "127.0.0.1" if host == "localhost" else host, parts.port
