@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from measured_server import MeasuredServer, measured_server
+from support.measured_server import MeasuredServer, measured_server
 from websockets.asyncio.client import connect as websocket
 
 from envhub.clients import Client, Session, connect
