@@ -15,9 +15,9 @@ FolderOf = Callable[[str], Path]
 
 DEFECTS = [
     ("constant-reward", {"semantic.near_miss", "semantic.junk"}, {"semantic.oracle"}, "earned 1, not 0"),
-    ("random-id", {"semantic.determinism", "isolation.sessions"}, {"semantic.oracle"}, "gave another observation"),
+    ("random-id", {"semantic.determinism", "isolation.sessions"}, {"semantic.oracle"}, "was another"),
     ("hash-order", {"semantic.determinism"}, {"semantic.oracle"}, "in another process"),
-    ("shared-state", {"semantic.determinism", "isolation.sessions"}, {"semantic.oracle"}, "gave another observation"),
+    ("shared-state", {"semantic.determinism", "isolation.sessions"}, {"semantic.oracle"}, "was another"),
     ("blocking", {"isolation.loop"}, {"semantic.oracle"}, "/healthz took"),
     ("no-reward", {"semantic.oracle", "semantic.junk"}, {"static", "schema"}, "has no reward"),
     ("crashing", {"semantic.junk"}, {"semantic.oracle"}, "KeyError"),
@@ -50,6 +50,23 @@ async def test_defect_fails_its_checks(
     assert failed(report) == expected, report.checks
     assert not report.ok
     assert any(reason in (report.checks[check].reason or "") for check in expected), report.checks
+
+
+SLOW_MESSAGE = """\
+    async def message(self, text: str) -> str:
+        await asyncio.sleep(5)
+        return text
+
+    @tool
+"""
+
+
+async def test_slow_steps_run_into_their_deadline_and_pass(folder_of: FolderOf) -> None:
+    folder = folder_of("sound")
+    source = (folder / "env.py").read_text().replace("    @tool\n", SLOW_MESSAGE, 1)
+    (folder / "env.py").write_text(source.replace("from envhub", "import asyncio\n\nfrom envhub", 1))
+    report = await validate(str(folder), only=("deadline.step",), sample=1)
+    assert report.ok, report.checks
 
 
 async def test_unreadable_manifest_fails_and_nothing_else_is_checked(folder_of: FolderOf) -> None:

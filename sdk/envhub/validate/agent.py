@@ -31,6 +31,8 @@ class Agent:
         """The episode has ended."""
         self.actions: list[Action] = []
         """What was done so far."""
+        self.texts: list[str] = []
+        """What was read after each action."""
 
     async def act(self, message: str) -> Observation:
         """Send a message as the next action."""
@@ -44,6 +46,7 @@ class Agent:
         result = await self._client.call_tool(tool, arguments)
         self.actions.append(action)
         self.observation = as_observation(result)
+        self.texts.append(self.observation.text)
         # Only the control side may say that the episode is over, so the validator asks there.
         self.done = await self._has_ended()
         return self.observation

@@ -14,7 +14,8 @@ from envhub.validate.episodes import END_WAIT_S, graded
 from envhub.validate.report import CheckFailed, NotChecked
 
 TINY_S = 0.001
-SHORT_S = 1.0
+EPISODE_S = 1.0
+LEASE_S = 2.0
 LAG_S = 0.2
 """How late a health probe may be while a step of an inline environment runs. Later ones count where they waited for
 most of the step: a busy machine makes probes slow, but lets several through during one step."""
@@ -39,22 +40,22 @@ async def check_step(bench: Bench) -> None:
 
 async def check_episode(bench: Bench) -> None:
     """An episode over its time is cut and graded."""
-    async with _session(bench, episode_deadline_s=SHORT_S) as opened:
+    async with _session(bench, episode_deadline_s=EPISODE_S) as opened:
         status = await bench.api.status(opened, END_WAIT_S)
     if status.end != "episode_time":
-        raise CheckFailed(f"after {SHORT_S} s of an episode allowed {SHORT_S} s its end is {status.end!r}")
+        raise CheckFailed(f"after {EPISODE_S} s and more its end is {status.end!r}")
     graded(status)
 
 
 async def check_lease(bench: Bench) -> None:
     """A session nobody renews ends without a reward; renewing keeps it."""
-    async with _session(bench, lease_s=SHORT_S) as opened:
+    async with _session(bench, lease_s=LEASE_S) as opened:
         status = await bench.api.status(opened, END_WAIT_S)
     if (status.end, status.reward) != ("lease_lost", None):
         raise CheckFailed(f"an abandoned session ended with {status.end!r} and reward {status.reward}")
-    async with _session(bench, lease_s=SHORT_S) as opened:
-        for _ in range(6):
-            await asyncio.sleep(SHORT_S / 4)
+    async with _session(bench, lease_s=LEASE_S) as opened:
+        for _ in range(12):
+            await asyncio.sleep(LEASE_S / 8)
             await bench.api.call("POST", f"/v1/sessions/{opened.session}/renew", token=opened.session_token)
         status = await bench.api.status(opened)
     if status.state != "open":

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from envhub.sdk.messages import Action, EndReason, JsonObject
+from envhub.sdk.messages import Action, EndReason, JsonObject, Observation
 from envhub.sdk.task import Task
 from envhub.sdk.trajectory import TRAINABLE
 from envhub.sdk.wire import SessionStatus
@@ -24,7 +24,9 @@ class Recording:
 
     actions: tuple[Action, ...]
     observations: tuple[str, ...]
-    """As JSON, byte for byte; the first one came with the open."""
+    """As JSON, byte for byte; the first one came with the open. Empty for an episode over MCP."""
+    texts: tuple[str, ...]
+    """What the policy read at each step."""
     reward: float | None
     end: EndReason | None
     """None where it had not ended when the actions were used up."""
@@ -38,19 +40,18 @@ async def replay(
     if max_turns is not None:
         request["max_turns"] = max_turns
     async with api.session(**request) as opened:
-        observations = [opened.observation.model_dump_json()]
-        taken = 0
+        observations, texts = [opened.observation.model_dump_json()], []
         ended = False
         for index, action in enumerate(actions):
             result = await api.step(opened, index, action)
             _check_result(result)
             observations.append(json.dumps(result["observation"], ensure_ascii=False))
-            taken = index + 1
+            texts.append(Observation.model_validate(result["observation"]).text)
             ended = result["end"] is not None
             if ended:
                 break
         status = await api.status(opened, END_WAIT_S if ended else 0.0)
-    return Recording(tuple(actions[:taken]), tuple(observations), status.reward, status.end)
+    return Recording(tuple(actions[: len(texts)]), tuple(observations), tuple(texts), status.reward, status.end)
 
 
 def _check_result(result: JsonObject) -> None:

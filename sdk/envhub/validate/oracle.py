@@ -78,7 +78,7 @@ async def _run(bench: Bench, task: Task, solve: Solve) -> Recording:
         status = await bench.api.status(opened, END_WAIT_S if agent.done else 0.0)
         if status.end is not None:
             graded(status)  # a failure is told with its detail, which a recording does not keep
-    return Recording(tuple(agent.actions), (), status.reward, status.end)
+    return Recording(tuple(agent.actions), (), tuple(agent.texts), status.reward, status.end)
 
 
 def _solve_of(bench: Bench) -> Solve:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from itertools import pairwise
 
 from envhub.sdk.task import Task
@@ -16,13 +17,15 @@ NUM_ISOLATION = 6
 
 
 async def check_determinism(bench: Bench) -> None:
-    """Byte-identical observations, the same reward and end: twice on this server, and where one can be started, on
-    another server whose process has another hash seed. Other tasks run between, in another order."""
+    """The same observations, reward and end: what the oracle saw over MCP, twice by the control side, and where one
+    can be started, on another server whose process has another hash seed. Other tasks run between, in another order."""
     tasks = bench.spread(NUM_DETERMINISM)
     first: dict[str, Recording] = {}
 
     async def record(task: Task) -> None:
         first[task.id] = await replay(bench.api, bench.name, task, bench.actions_for(task))
+        if task.id in bench.recordings:
+            compare(bench.recordings[task.id], first[task.id], "by the control side instead of MCP")
 
     async def repeat(api: Api, task: Task, where: str) -> None:
         again = await replay(api, bench.name, task, bench.actions_for(task))
@@ -55,18 +58,24 @@ async def check_sessions(bench: Bench) -> None:
 
 
 def compare(first: Recording, again: Recording, where: str) -> None:
-    """Raises CheckFailed where two episodes of the same actions differ, with the first difference."""
-    for index, (one, other) in enumerate(zip(first.observations[1:], again.observations[1:], strict=False)):
-        if one != other:
-            raise CheckFailed(f"{where}, step {index} gave another observation: {_difference(one, other)}")
-    if first.observations[0] != again.observations[0]:
-        difference = _difference(first.observations[0], again.observations[0])
-        raise CheckFailed(f"{where}, the first observation was another: {difference}")
+    """Two episodes of the same actions must be the same; over MCP there are only texts to compare.
+
+    Raises:
+        CheckFailed: they differ; tells the first difference.
+    """
+    _compare_all(first.observations, again.observations, f"{where}, observation {{}} (0: the first) was another")
+    _compare_all(first.texts, again.texts, f"{where}, the text of step {{}} was another")
     if (first.reward, first.end, len(first.actions)) != (again.reward, again.end, len(again.actions)):
         raise CheckFailed(
             f"{where}, it ended with {again.end} and reward {again.reward} after {len(again.actions)} steps; "
             f"before with {first.end} and {first.reward} after {len(first.actions)}"
         )
+
+
+def _compare_all(first: Sequence[str], again: Sequence[str], what: str) -> None:
+    for index, (one, other) in enumerate(zip(first, again, strict=False)):
+        if one != other:
+            raise CheckFailed(f"{what.format(index)}: {_difference(one, other)}")
 
 
 def _difference(one: str, other: str) -> str:
