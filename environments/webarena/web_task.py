@@ -114,6 +114,7 @@ def _task(spec: WebArenaTask, sites: Mapping[str, str]) -> Task:
         seed=spec.task_id,
         metadata={
             "template": spec.intent_template_id,
+            "parameters": spec.instantiation_dict,
             "sites": list(spec.sites),
             "start_url": resolve(spec.start_url, sites),
             "start_time": spec.start_time.isoformat(),
