@@ -1,14 +1,13 @@
 """`make demo`: host webarena's local suite, solve ten tasks with its oracle, play ten at random, show how it went.
 
 Twenty episodes in parallel sessions of one server. What happened is written to demo-output/: every episode as JSON
-lines, and a screenshot of a last page.
+lines, and a screenshot of what a task begins with.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -20,8 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 from envhub.clients import Client, RandomPolicy, Session, connect, rollout
-from envhub.sdk import ImagePart, LoadedEnvironment, Observation, Task, Trajectory, load, write_trajectories
-from envhub.sdk.virtualenv import python_for
+from envhub.sdk import (
+    ImagePart,
+    LoadedEnvironment,
+    Observation,
+    Task,
+    ToolResultPart,
+    Trajectory,
+    load,
+    write_trajectories,
+)
 
 NAME = "webarena"
 NUM_TASKS = 10
@@ -74,7 +81,7 @@ async def play_all(client: Client, environment: LoadedEnvironment, say: Callable
     """Ten tasks with the oracle and the same ten at random, a few at a time."""
     solve: Solve = environment.attribute(environment.manifest.oracle.entry)
     own = environment.cls.tasks()  # with the private part, which the server keeps to itself
-    tasks = [own.get(task.id) for task in spread(await client.tasks(limit=200), NUM_TASKS)]
+    tasks = [own.get(task.id) for task in spread(await all_tasks(client), NUM_TASKS)]
     places = asyncio.Semaphore(PARALLEL)
     played: list[Played] = []
 
@@ -95,6 +102,12 @@ async def play_all(client: Client, environment: LoadedEnvironment, say: Callable
     return sorted(played, key=lambda one: (one.policy, one.task.id))
 
 
+async def all_tasks(client: Client) -> list[Task]:
+    """The tasks of every split."""
+    splits = (await client.environment()).splits
+    return [task for split in splits for task in await client.tasks(split, limit=100)]
+
+
 def spread(tasks: list[Task], count: int) -> list[Task]:
     """So many tasks from all over the list."""
     return [tasks[index * len(tasks) // count] for index in range(min(count, len(tasks)))]
@@ -111,22 +124,20 @@ def table_of(played: list[Played], title: str) -> Table:
     return table
 
 
-def save(played: list[Played]) -> list[Path]:
-    """Write trajectories and, where a page was seen as a picture, the last one."""
+async def screenshot(client: Client, task: Task) -> bytes:
+    """The window as a session of this task begins."""
+    async with client.session(task=task.id) as session:
+        seen = (await session.call("screenshot")).observation
+    parts = [piece for part in seen.parts if isinstance(part, ToolResultPart) for piece in part.content]
+    return base64.b64decode(next(part.data for part in parts if isinstance(part, ImagePart) and part.data))
+
+
+def save(played: list[Played], picture: bytes) -> None:
+    """Write trajectories and screenshot."""
     OUT.mkdir(exist_ok=True)
-    episodes, picture = OUT / "trajectories.jsonl", OUT / "screenshot.png"
-    with episodes.open("w", encoding="utf-8") as file:
+    (OUT / "screenshot.png").write_bytes(picture)
+    with (OUT / "trajectories.jsonl").open("w", encoding="utf-8") as file:
         write_trajectories(file, [one.trajectory for one in played])
-    pictures = [part for one in played for step in one.trajectory.steps for part in images(step.result.observation)]
-    if not pictures:
-        return [episodes]
-    picture.write_bytes(base64.b64decode(pictures[-1]))
-    return [episodes, picture]
-
-
-def images(observation: Observation) -> list[str]:
-    """The pictures in an observation, in base64."""
-    return [part.data for part in observation.parts if isinstance(part, ImagePart) and part.data]
 
 
 async def main() -> int:
@@ -141,15 +152,13 @@ async def main() -> int:
             f"It listens at {client.url}. Playing {NUM_TASKS} tasks with the oracle, {NUM_TASKS} at random.\n"
         )
         played = await play_all(client, environment, console.print)
+        picture = await screenshot(client, played[0].task)
+    save(played, picture)
     console.print(table_of(played, environment.manifest.display))
-    console.print("Wrote " + ", ".join(str(file) for file in save(played)))
+    console.print(f"Wrote {OUT}/trajectories.jsonl and {OUT}/screenshot.png.")
     expected = {"oracle": 1.0, "random": 0.0}
     return int(any(one.trajectory.reward != expected[one.policy] for one in played))
 
 
 if __name__ == "__main__":
-    found = load(NAME)
-    python = python_for(found.folder, found.manifest, print)
-    if python != Path(sys.executable):  # its requirements are in a virtual environment of its own
-        os.execv(python, [str(python), *sys.argv])
     sys.exit(asyncio.run(main()))
