@@ -29,11 +29,13 @@ def test_lines_are_for_people_without_json(
 ) -> None:
     folder = folder_of("sound")
     (folder / "README.md").unlink()
+    (folder / "env.py").write_text("import a_module_that_nobody_has\n")
     assert run(str(folder)) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "✓ static.manifest"
     assert lines[1].startswith("✗ static.folder: no README.md")
-    assert lines[-1].startswith("sound: failed (1 of 2 checks, 0 tasks, oracle not checked, junk not checked")
+    assert lines[2].startswith("✗ static.import: EnvironmentFailed: sound needs the Python module")
+    assert lines[-1].startswith("sound: failed (1 of 3 checks, 0 tasks, oracle not checked, junk not checked")
 
 
 def test_nothing_checked_is_no_success() -> None:

@@ -82,11 +82,19 @@ class Suite:
         self.report.title, self.report.status = manifest.display, manifest.oracle.status
         try:
             static.check_folder(folder, manifest)
-            loaded = load(str(folder))
-        except (EnvhubError, CheckFailed) as error:
+            self._tell(Check("static.folder", True))
+        except CheckFailed as error:
             self._tell(Check("static.folder", False, reason_of(error)))
+        try:
+            loaded = load(str(folder))
+        except EnvhubError as error:
+            self._tell(Check("static.import", False, reason_of(error)))
             return
-        self._tell(Check("static.folder", True))
+        self._tell(Check("static.import", True))
+        await self._check_served(folder, loaded)
+
+    async def _check_served(self, folder: Path, loaded: LoadedEnvironment) -> None:
+        """Its environment, on a server that ends with the check."""
         self._progress("starting a server")
         async with AsyncExitStack() as stack:
             try:
