@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 from playwright.async_api import BrowserContext, Error
 
 from .browsers import Browsers
-from .context import Access, open_context
+from .context import Access, open_context, warm_up
 from .errors import BrowserCrashed, BrowserTimeout
 from .find import FoundBrowser
 from .launch import Chromium
@@ -47,6 +47,9 @@ class PoolOptions:
     """A crash of the browser itself ends this many sessions at most."""
     warm: int = 2
     """Contexts kept ready; 0 makes each when it is asked for."""
+    warm_addresses: tuple[str, ...] = ()
+    """Pages opened once in each warm context, so that the first page of its session comes from a full cache. They are
+    the session's first requests, made before it is acquired."""
     warm_delay_s: float = 0.5
     """Seconds after an acquire before contexts are made ready again: the new session's first page comes first."""
     openings: int = 4
@@ -196,22 +199,25 @@ class BrowserPool:
         if not opening.cancelled() and opening.exception() is None:
             self._ready.append(opening.result())
 
-    async def _open(self) -> _Ready:
+    async def _open(self, addresses: tuple[str, ...] = ()) -> _Ready:
         async with self._openings:
             access = await self._new_access()
             try:
                 try:
-                    return await self._open_for(access)
+                    return await self._open_for(access, addresses)
                 except BrowserCrashed:
-                    return await self._open_for(access)  # It may have crashed before that was noticed: once more.
+                    return await self._open_for(
+                        access, addresses
+                    )  # It may have crashed before that was noticed: once more.
             except BaseException:
                 await self._drop_access(access)
                 raise
 
-    async def _open_for(self, access: Access) -> _Ready:
+    async def _open_for(self, access: Access, addresses: tuple[str, ...]) -> _Ready:
         chromium = await self._browsers.take_place()
         try:
             context, page = await open_context(chromium, access, self._options.open_timeout_s)
+            await warm_up(context, page, addresses, self._options.open_timeout_s)
             ready = _Ready(chromium, context, self._session(chromium, context, access))
             await ready.session.start(page)
             return ready
@@ -250,7 +256,7 @@ class BrowserPool:
     async def _fill(self) -> None:
         missing = self._options.warm - len(self._ready)
         async with asyncio.TaskGroup() as group:
-            openings = [group.create_task(self._open()) for _ in range(missing)]
+            openings = [group.create_task(self._open(self._options.warm_addresses)) for _ in range(missing)]
         self._ready.extend(opening.result() for opening in openings)
 
     def _refill_later(self) -> None:

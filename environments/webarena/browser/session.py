@@ -72,6 +72,7 @@ class BrowserSession:
         self._tabs = Tabs(context, self._notices)
         self._performer = Performer(self._tabs, options.hosts, options.load_timeout_s)
         self._seen: BrowserObservation | None = None
+        self._began = False
 
     async def start(self, page: Page) -> None:
         """Take over the context's first page. The pool calls it."""
@@ -143,6 +144,7 @@ class BrowserSession:
             try:
                 async with asyncio.timeout(self._options.action_timeout_s):
                     await self._performer.do(action, self._seen.elements if self._seen else {})
+                    await self._begin(action)
             except ActionRefused as refusal:
                 result = ActionResult(False, str(refusal))
             except TimeoutError:
@@ -155,6 +157,12 @@ class BrowserSession:
         if result.message:
             self._notices.add(result.message)
         return result
+
+    async def _begin(self, action: Action) -> None:
+        """The first page that is gone to has none before it."""
+        if isinstance(action, Goto) and not self._began:
+            self._began = True
+            await self._tabs.current.send("Page.resetNavigationHistory")
 
     async def inspect(self, address: str, expression: str = PAGE_TEXT) -> object:
         """The value of a JavaScript expression on a fresh page of this session, which the policy never sees.
