@@ -6,4 +6,13 @@ from .host import DEFAULT_HOSTS, SitesHost
 from .session import DEFAULT_CLOCK, SESSION_COOKIE, SiteSession
 from .traffic import RequestRecord
 
-__all__ = ["DEFAULT_CLOCK", "DEFAULT_HOSTS", "SESSION_COOKIE", "RequestRecord", "SiteSession", "SitesError", "SitesHost", "TableChange"]
+__all__ = [
+    "DEFAULT_CLOCK",
+    "DEFAULT_HOSTS",
+    "SESSION_COOKIE",
+    "RequestRecord",
+    "SiteSession",
+    "SitesError",
+    "SitesHost",
+    "TableChange",
+]

@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import shutil
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -49,15 +50,15 @@ class SitesHost:
         sessions_dir, lock = await asyncio.to_thread(_claim, run_dir)
         progress("starting the sites")
         config = {"seed_dir": str(seed_dir), "sessions_dir": str(sessions_dir), "hosts": dict(hosts), "building": False}
-        process = await SuiteProcess.start("serve", config)
-        try:
-            ready = await asyncio.wait_for(process.message(), START_TIMEOUT_S)
-        except BaseException as error:
-            await process.stop()
-            lock.close()
-            if isinstance(error, TimeoutError):
+        async with AsyncExitStack() as undo:
+            undo.callback(lock.close)
+            process = await SuiteProcess.start("serve", config)
+            undo.push_async_callback(process.stop)
+            try:
+                ready = await asyncio.wait_for(process.message(), START_TIMEOUT_S)
+            except TimeoutError as error:
                 raise SitesError(f"the sites were not ready after {START_TIMEOUT_S:.0f} s") from error
-            raise
+            undo.pop_all()
         return cls(process, int(ready["port"]), seed_dir, sessions_dir, lock)
 
     @property

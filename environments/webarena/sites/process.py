@@ -18,6 +18,7 @@ from .errors import SitesError
 SITES_FOLDER = Path(__file__).parent
 STOP_TIMEOUT_S = 5.0
 STDERR_LINES = 30
+LINE_LIMIT_BYTES = 1 << 20
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class SuiteProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            limit=LINE_LIMIT_BYTES,
             start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
         )
         return cls(module, process)

@@ -26,7 +26,9 @@ QUERY_TIMEOUT_S = 5.0
 SESSION_COOKIE = "sessionid"
 """Name of the cookie that holds a log-in, Django's default."""
 
-INSERT_LOGIN = "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (?, ?, '2100-01-01 00:00:00')"
+INSERT_LOGIN = (
+    "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (?, ?, '2100-01-01 00:00:00')"
+)
 
 
 class SiteSession:
@@ -53,7 +55,7 @@ class SiteSession:
         return self._directory
 
     async def begin(self, clock: datetime, logins: Mapping[str, str]) -> dict[str, str]:
-        """Sets the session's start time and logs people in; for a session made ahead of its task, before its first page.
+        """Sets the start time and logs people in: for a session made ahead of its task, before its first page.
 
         Args:
             clock: aware start time.
@@ -81,10 +83,10 @@ class SiteSession:
         Raises:
             SitesError: the session is closed.
         """
-        try:
-            return await asyncio.to_thread(read_trace, self._directory / "trace.jsonl")
-        except FileNotFoundError:
-            raise self._failure("the trace is missing") from None
+        records = await asyncio.to_thread(read_trace, self._directory / "trace.jsonl")
+        if not records and not self._directory.is_dir():
+            raise self._failure("")
+        return records
 
     async def changes(self) -> dict[str, TableChange]:
         """What differs from the seed, by table, apart from traces of merely looking at pages.
@@ -142,8 +144,6 @@ def create_session(sessions_dir: Path, seed_dir: Path, clock: datetime) -> SiteS
     draft.mkdir(mode=0o700)
     shutil.copyfile(seed_dir / "db.sqlite3", draft / "db.sqlite3")
     set_start(draft, password, clock)
-    (draft / "ticks").touch()
-    (draft / "trace.jsonl").touch()
     directory = sessions_dir / name
     draft.rename(directory)
     return SiteSession(directory, password, seed_dir / "db.sqlite3")

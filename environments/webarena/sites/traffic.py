@@ -26,5 +26,5 @@ class RequestRecord:
 
 def read_trace(path: Path) -> list[RequestRecord]:
     """All requests so far, in the order in which they started."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return sorted((RequestRecord(**json.loads(line)) for line in lines), key=lambda record: record.started_ns)

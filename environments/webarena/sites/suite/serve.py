@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import NoReturn, TextIO
 
 from suite import config, lifeline
 from suite.proxy import SitesProxy
@@ -13,10 +14,17 @@ from suite.wsgi import create_sites
 def main() -> None:
     """Loads the applications, renders a few pages so that the workers share what that loads, and serves."""
     lifeline.tie_to_parent(os.getppid(), sys.stdin.fileno())
+    with os.fdopen(os.dup(1), "w") as report:
+        os.dup2(2, 1)  # nobody reads what applications print to stdout, and a full pipe would block them
+        serve(report)
+
+
+def serve(report: TextIO) -> NoReturn:
+    """Answers for all sites; `report` is told the port."""
     configuration = config.load()
     sites = create_sites(configuration)
     warm_up(configuration, sites)
-    serve_forever(SitesProxy(sites, configuration.sessions_dir, configuration.site_of_host))
+    serve_forever(SitesProxy(sites, configuration.sessions_dir, configuration.site_of_host), report)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import sys
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import waitress.server
 from waitress.channel import HTTPChannel
@@ -44,13 +44,13 @@ class ProxyChannel(HTTPChannel):
     task_class = ProxyTask
 
 
-def serve_forever(application: Application) -> NoReturn:
-    """Forks the workers, reports port and workers as one JSON line on stdout, and ends with the first of them."""
+def serve_forever(application: Application, report: TextIO) -> NoReturn:
+    """Forks the workers, writes port and workers as a JSON line to `report`, and ends with the first of them."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     master_pid = os.getpid()
     alive_read, alive_write = os.pipe()
     workers = [_fork_worker(application, listener, master_pid, (alive_read, alive_write)) for _ in range(WORKERS)]
-    print(json.dumps({"port": listener.getsockname()[1], "workers": workers}), flush=True)
+    print(json.dumps({"port": listener.getsockname()[1], "workers": workers}), file=report, flush=True)
     listener.close()
     pid, status = os.wait()
     print(f"worker {pid} ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr, flush=True)

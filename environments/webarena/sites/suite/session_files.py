@@ -33,13 +33,13 @@ class OpenSession:
         if advance:
             with path.open("ab", buffering=0) as ticks:
                 ticks.write(b".")
-        return self.start + timedelta(seconds=path.stat().st_size)
+        return self.start + timedelta(seconds=path.stat().st_size if path.exists() else 0)
 
     def record(self, entry: dict[str, str | int | float]) -> None:
         """Appends one request to the session's trace; a session closed meanwhile keeps none."""
         line = json.dumps(entry, separators=(",", ":")) + "\n"
         try:
-            trace = os.open(self.directory / "trace.jsonl", os.O_WRONLY | os.O_APPEND)
+            trace = os.open(self.directory / "trace.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         except FileNotFoundError:
             return
         try:
