@@ -26,10 +26,9 @@ MAX_VALUE_CHARS = 20_000
 SKIPPED_ROLES = frozenset({"InlineTextBox", "LineBreak", "ListMarker"})
 # Roles that say nothing on their own: shown only when they have a name.
 PLAIN_ROLES = frozenset(
-    {
-        "",
-        "generic",
+    [
         "none",
+        "generic",
         "presentation",
         "paragraph",
         "list",
@@ -38,9 +37,18 @@ PLAIN_ROLES = frozenset(
         "form",
         "div",
         "Section",
+        "strong",
+        "emphasis",
+        "LabelText",
+        "Legend",
         "MenuListPopup",
-    }
-)
+        "Abbr",
+        "Time",
+        "superscript",
+        "subscript",
+        "rowgroup",
+    ]
+) | {""}
 # State that matters to a policy. A false value is shown only for the last four, where it means something.
 STATES = ("disabled", "focused", "required", "readonly", "hasPopup", "checked", "expanded", "pressed", "selected")
 SHOWN_WHEN_FALSE = frozenset({"checked", "expanded", "pressed"})

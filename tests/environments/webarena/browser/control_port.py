@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from types import TracebackType
 
 
@@ -20,10 +21,8 @@ class Listeners:
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._servers = [server]
-        try:
+        with contextlib.suppress(OSError):  # There may be no IPv6.
             self._servers.append(await asyncio.start_server(self._connection, "::1", self.port))
-        except OSError:
-            pass  # No IPv6 here.
         loop = asyncio.get_running_loop()
         self._udp, _ = await loop.create_datagram_endpoint(lambda: _Datagrams(self.hits), ("127.0.0.1", 0))
         self.udp_port = self._udp.get_extra_info("sockname")[1]
