@@ -48,8 +48,13 @@ def plain(text: str) -> str:
     """The form in which texts are compared."""
     text = unicodedata.normalize("NFKC", text).translate(QUOTES).lower()
     text = " ".join("".join(char for char in text if unicodedata.category(char) != "Cf").split())
+    text = _without_stop(text)
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        text = text[1:-1].strip()
+        text = _without_stop(text[1:-1].strip())
+    return text
+
+
+def _without_stop(text: str) -> str:
     return text[:-1].rstrip() if text.endswith(".") and not text.endswith("..") else text
 
 
