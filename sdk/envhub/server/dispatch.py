@@ -89,12 +89,10 @@ class Dispatcher:
         Batch(items, self._dispatch_item, reply, size).run()
 
     def _dispatch_item(self, item: Any, size: int, reply: Reply) -> None:
-        if not isinstance(item, dict):
-            reply(failure(InvalidRequest("a batch item is an object")))
-        elif item.get("op") in _NOT_IN_BATCH:
-            reply(failure(InvalidRequest(f"{item['op']} cannot be an item of a batch")))
-        else:
+        if isinstance(item, dict) and item.get("op") not in _NOT_IN_BATCH:
             self.dispatch(item, size, reply)
+        else:
+            reply(failure(InvalidRequest(f"a batch item is an object, and its op none of {', '.join(_NOT_IN_BATCH)}")))
 
     def _session(self, frame: Frame) -> Session:
         """The session a frame is for: attached here, or shown by its token."""

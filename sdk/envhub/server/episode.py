@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable
+from types import CoroutineType
 from typing import Any, Protocol, TypeVar
 
 from envhub.sdk.environment import Environment
@@ -61,11 +62,11 @@ class InlineEpisode:
     async def step(self, action: Action) -> StepResult:
         try:
             result: Any = self._environment.step(action)
-            if inspect.isawaitable(result):
-                result = await result
+            if not isinstance(result, StepResult):
+                result = await (result if isinstance(result, CoroutineType) else settled(result))
         except Exception as error:
             raise failed(error) from error
-        return checked(result, StepResult)
+        return result if type(result) is StepResult else checked(result, StepResult)
 
     async def grade(self) -> Score | None:
         rubric = self._environment.rubric

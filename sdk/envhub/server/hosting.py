@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from envhub.sdk.environment import HostContext
@@ -34,7 +35,7 @@ class HostedEnvironment:
     def manifest(self) -> Manifest:
         return self.loaded.manifest
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.loaded.manifest.name
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, TypeVar
 
 import msgspec
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from envhub.sdk.errors import InvalidRequest, TooLarge
 from envhub.sdk.messages import Action, WireModel
@@ -27,7 +27,6 @@ from envhub.server.registry import Registry
 from envhub.server.session import Session
 
 Model = TypeVar("Model", bound=BaseModel)
-_ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 
 
 class Named(WireModel):
@@ -78,7 +77,7 @@ def parse_action(given: Any, size: int, limit: int) -> Action:
     if size > limit and (size := len(msgspec.json.encode(given))) > limit:
         raise TooLarge(f"the action has {size} bytes; at most {limit} are allowed")
     try:
-        return _ACTION.validate_python(given)
+        return Action.model_validate(given)
     except ValidationError as error:
         raise InvalidRequest("action: " + explain(error)) from error
 

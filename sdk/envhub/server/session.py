@@ -153,9 +153,9 @@ class Session:
         """One step from the environment to its record: the boundary at which failures become the episode's end."""
         try:
             result = await self._episode.step(outcome.action)
-            end = self._end_after(result)
             if self.end is not None:
                 return
+            end = self._end_after(result)
             if end is not None:
                 await self._last_step(outcome, result, end, started)
             else:
