@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 from envhub.sdk import HostContext, SandboxFailed
 
 from .browser import (
-    READY_ADDRESS,
     Access,
     BrowserObservation,
     BrowserPool,
@@ -66,7 +65,11 @@ class Suite:
             self._new_access,
             self._drop_access,
             SessionOptions(hosts=frozenset(sites.values()), max_chars=int(config["max_chars"])),
-            PoolOptions(sessions_per_browser=SESSIONS_PER_BROWSER, warm=int(config["warm"])),
+            PoolOptions(
+                sessions_per_browser=SESSIONS_PER_BROWSER,
+                warm=int(config["warm"]),
+                warm_addresses=tuple(f"http://{host}/" for host in sites.values()),
+            ),
         )
         self._open: dict[str, tuple[SiteSession, float]] = {}
 
@@ -175,10 +178,12 @@ class Visit:
         """How long each part of the opening took: site (the copy, made ahead where the context was), context (the wait
         for it), begin (clock and log-in), first_page, tree."""
         self._suite = suite
+        self._requests_before = 0
 
     async def begin(self, beginning: Beginning) -> None:
         """Set the clock, log in, and open the first page."""
         async with self._timed("begin"):
+            self._requests_before = len(await self.site.requests())
             cookies = await self.site.begin(beginning.clock, beginning.logins)
             for site, value in cookies.items():
                 await self.browser.add_cookie(f"http://{self._suite.sites[site]}/", SESSION_COOKIE, value)
@@ -198,8 +203,8 @@ class Visit:
             return await self.browser.observe(screenshot)
 
     async def requests(self) -> list[RequestRecord]:
-        """The network trace, without the request by which the context showed its credentials."""
-        return [each for each in await self.site.requests() if each.url != READY_ADDRESS]
+        """The network trace, without what was asked for before the session began."""
+        return (await self.site.requests())[self._requests_before :]
 
     async def close(self) -> None:
         """Give the context back and remove the copy."""
