@@ -106,27 +106,35 @@ class OrmBackend(BaseSearchBackend):
         found = _posts() if is_site("forum") else _products()
         if tree is not None:
             found = found.filter(pk__in=found.model._base_manager.filter(condition(fields, tree)).values("pk"))
-        if sort_by:
-            found = found.order_by(*(_order(fields, key) for key in sort_by), "pk")
+        hits = found.count()
+        keys = list(_sorted(found, fields, sort_by).values_list("pk", flat=True)[start_offset:end_offset])
+        items = _complete(found).in_bulk(keys)
         make = result_class or SearchResult
-        results = [_result(make, item) for item in found[start_offset:end_offset]]
-        return {"results": results, "hits": found.count()}
-
-
-def _order(fields: SearchFields, key: str) -> str:
-    name = key.lstrip("-")
-    return ("-" if key.startswith("-") else "") + fields.sort.get(name, "pk")
+        return {"results": [_result(make, items[key]) for key in keys], "hits": hits}
 
 
 def _products() -> QuerySet[Any]:
-    model = apps.get_model("catalogue", "Product")
-    products = model.objects.browsable().base_queryset().annotate(lowest_price=Min("stockrecords__price"))
-    return products.order_by("-date_created", "-pk")
+    return apps.get_model("catalogue", "Product").objects.browsable().order_by("-date_created", "-pk")
 
 
 def _posts() -> QuerySet[Any]:
     posts = apps.get_model("forum_conversation", "Post").objects.exclude(approved=False)
-    return posts.select_related("topic__forum", "poster").order_by("-created", "-pk")
+    return posts.order_by("-created", "-pk")
+
+
+def _sorted(found: QuerySet[Any], fields: SearchFields, sort_by: tuple[str, ...]) -> QuerySet[Any]:
+    if not sort_by:
+        return found
+    names = [("-" if key.startswith("-") else "") + fields.sort.get(key.lstrip("-"), "pk") for key in sort_by]
+    if any("lowest_price" in name for name in names):
+        found = found.annotate(lowest_price=Min("stockrecords__price"))
+    return found.order_by(*names, "pk")
+
+
+def _complete(found: QuerySet[Any]) -> QuerySet[Any]:
+    """The objects with what result pages show of them; costly, and therefore for one page only."""
+    objects = found.model.objects.all()
+    return objects.select_related("topic__forum", "poster") if is_site("forum") else objects.base_queryset()
 
 
 def _result(make: type[SearchResult], item: Any) -> SearchResult:
