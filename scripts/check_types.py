@@ -50,10 +50,9 @@ def passes(name: str, arguments: list[str]) -> bool:
     with tempfile.TemporaryDirectory() as links:
         for file in (ROOT / "environments").glob("*/envhub.toml"):
             (Path(links) / package_of(file.parent.name)).symlink_to(file.parent)
-        done = subprocess.run(
-            [sys.executable, "-m", "mypy", *arguments],
-            cwd=ROOT, env={**os.environ, "MYPYPATH": f"{links}:benchmarks"}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        path = {**os.environ, "MYPYPATH": f"{links}:benchmarks"}
+        command = [sys.executable, "-m", "mypy", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=path, capture_output=True, text=True, check=False)
     print(f"types: {name}: {done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr}", flush=True)
     if done.returncode != 0:
         print(done.stdout, end="")
