@@ -25,34 +25,17 @@ MAX_NAME_CHARS = 2_000
 MAX_VALUE_CHARS = 20_000
 SKIPPED_ROLES = frozenset({"InlineTextBox", "LineBreak", "ListMarker"})
 # Roles that say nothing on their own: shown only when they have a name.
-PLAIN_ROLES = frozenset(
-    [
-        "none",
-        "generic",
-        "presentation",
-        "paragraph",
-        "list",
-        "listitem",
-        "group",
-        "form",
-        "div",
-        "Section",
-        "strong",
-        "emphasis",
-        "LabelText",
-        "Legend",
-        "MenuListPopup",
-        "Abbr",
-        "Time",
-        "superscript",
-        "subscript",
-        "rowgroup",
-    ]
-) | {""}
+PLAIN_ROLES = frozenset({
+    "", "none", "generic", "presentation", "paragraph", "list", "listitem", "group", "form", "div", "Section",
+    "strong", "emphasis", "superscript", "subscript", "Abbr", "Time", "LabelText", "Legend", "rowgroup",
+    "MenuListPopup",
+})  # fmt: skip
 # State that matters to a policy. A false value is shown only for the last four, where it means something.
 STATES = ("disabled", "focused", "required", "readonly", "hasPopup", "checked", "expanded", "pressed", "selected")
 SHOWN_WHEN_FALSE = frozenset({"checked", "expanded", "pressed"})
 TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "textField"})
+# The options of a select, and the list that a combobox made by a script owns while it is open.
+POPUP_ROLES = frozenset({"MenuListPopup", "listbox"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +95,8 @@ def _shown(nodes: Sequence[Node], frames: Mapping[int, Sequence[Node]]) -> list[
             shown.append((depth, node))
         below = (depth + 1, name) if visible else (depth, above)
         if visible and _role(node) in TEXT_ROLES and _value(node):
-            # Its text is its value: once is enough. The options of a select are still wanted.
-            children = [c for c in _children(node, group) if _role(c) == "MenuListPopup"]
+            # Its text is its value: once is enough. The options of a list are still wanted.
+            children = [c for c in _children(node, group) if _role(c) in POPUP_ROLES]
         else:
             children = _children(node, group)
         frame = frames.get(node.get("backendDOMNodeId") or -1)

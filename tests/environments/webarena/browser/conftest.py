@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -28,7 +29,7 @@ from webarena_under_test.browser import BrowserPool, BrowserSession, find_browse
 @pytest.fixture(scope="session")
 def chromium() -> object:
     """The browser of this machine; that there is one is `make setup`'s job."""
-    return find_browser()
+    return find_browser(os.environ.get("ENVHUB_CHROMIUM"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

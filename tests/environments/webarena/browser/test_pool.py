@@ -52,6 +52,15 @@ async def test_warm_contexts_are_made_ahead_and_made_again(site: Site, chromium:
     assert not set(site.users) - {session.access.username}, "the users of contexts that nobody got are closed"
 
 
+async def test_a_warm_context_has_seen_pages_that_its_session_has_not(site: Site, chromium: Any) -> None:
+    home = site.page("/home", "<script>document.cookie = 'a=b'</script>")
+    page = site.page("/start", "<script>document.title = 'cookie:' + document.cookie</script>")
+    async with open_pool(site, chromium, warm_addresses=(home,)) as pool, await pool.acquire(CLOCK_S) as session:
+        assert home in site.seen(session.access.username)
+        assert (await session.open(page)).title == "cookie:"
+        assert (await act(session, "go_back"))[0].message == "there is no page to go back to"
+
+
 async def test_a_browser_carries_so_many_sessions_and_an_empty_one_ends(site: Site, chromium: Any) -> None:
     async with open_pool(site, chromium, warm=0, sessions_per_browser=2) as pool:
         sessions = await asyncio.gather(*(pool.acquire(CLOCK_S) for _ in range(5)))
@@ -190,14 +199,17 @@ async def test_a_page_that_does_not_load_is_an_observation(site: Site, chromium:
 
 
 async def test_sites_that_are_gone_are_an_error(chromium: Any) -> None:
-    async with Site({"http://shop.test/": "<title>Shop</title><a href=/>Again</a>"}) as site:
-        async with open_pool(site, chromium, warm=0) as pool, await pool.acquire(CLOCK_S) as session:
-            await session.open("http://shop.test/")
-            await site.stop()
-            with pytest.raises(SitesUnreachable):
-                await act(session, "goto [http://shop.test/]")
-            with pytest.raises(SitesUnreachable):
-                await pool.acquire(CLOCK_S)
+    async with (
+        Site({"http://shop.test/": "<title>Shop</title><a href=/>Again</a>"}) as site,
+        open_pool(site, chromium, warm=0) as pool,
+        await pool.acquire(CLOCK_S) as session,
+    ):
+        await session.open("http://shop.test/")
+        await site.stop()
+        with pytest.raises(SitesUnreachable):
+            await act(session, "click {link 'Again'}")
+        with pytest.raises(SitesUnreachable):
+            await pool.acquire(CLOCK_S)
 
 
 async def test_wrong_credentials_are_an_error(site: Site, chromium: Any) -> None:
@@ -215,8 +227,9 @@ async def test_wrong_credentials_are_an_error(site: Site, chromium: Any) -> None
 
 
 async def test_the_same_actions_give_the_same_bytes(site: Site, chromium: Any) -> None:
-    page = site.page("/same", "<script>document.write(`<p>${Math.random()} ${new Date()}`)</script><a href=/>Home</a>"
-                              "<input aria-label=Q><a target=_blank href=/>New</a><button onclick=alert(1)>Say")  # fmt: skip
+    page = site.page("/same", "<script>document.write(`<p>${Math.random()} ${new Date()}`)</script>"
+                              "<a href=/>Home</a><input aria-label=Q><a target=_blank href=/>New</a>"
+                              "<button onclick=alert(1)>Say")  # fmt: skip
     actions = ["type {textbox 'Q'} [x] [0]", "click {button 'Say'}", "click {link 'New'}", "tab_focus [0]",
                "click {link 'Home'}", "go_back", "goto [https://x]", "click [77]", "scroll [down]"]  # fmt: skip
 

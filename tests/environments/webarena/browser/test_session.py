@@ -86,7 +86,8 @@ async def test_an_editable_element_takes_text(site: Site, session: BrowserSessio
 
 async def test_an_option_is_chosen_by_click_or_by_its_text(site: Site, session: BrowserSession) -> None:
     page = ("<select aria-label=Sort onchange=\"out.textContent = 'sorted by ' + value\"><option>Name"
-            "<option value=p1>Price low<option value=p2>Price high<option disabled>Rating</select><p id=out>")  # fmt: skip
+            "<option value=p1>Price low<option value=p2>Price high<option disabled>Rating</select>"
+            "<p id=out>")  # fmt: skip
     await session.open(site.page("/select", page))
     assert "sorted by p1" in (await act(session, "click {option 'Price low'}"))[1].text
     result, observation = await act(session, "type {combobox 'Sort'} [price  HIGH]")
@@ -110,7 +111,8 @@ async def test_a_date_is_set_and_a_wrong_one_is_refused(site: Site, session: Bro
 async def test_hover_scroll_and_keys(site: Site, session: BrowserSession) -> None:
     page = ("<button onmouseover=\"document.title='over'\">Menu</button><div style='height:3000px'></div>"
             "<script>addEventListener('scroll', () => document.title = 'at ' + scrollY);"
-            "addEventListener('keydown', e => document.title = (e.ctrlKey ? 'ctrl ' : '') + e.key)</script>")  # fmt: skip
+            "addEventListener('keydown', e => document.title = (e.ctrlKey ? 'ctrl ' : '') + e.key)"
+            "</script>")  # fmt: skip
     await session.open(site.page("/inputs", page))
     assert (await act(session, "hover {button 'Menu'}"))[1].title == "over"
     assert (await act(session, "scroll [down]"))[1].title == "at 720"
@@ -227,6 +229,16 @@ async def test_a_page_that_never_stops_asking_settles(site: Site, session: Brows
     site.pages["http://shop.test/poll"] = Reply("x", delay_s=0.02)
     script = "<script>(async () => { for (;;) await fetch('/poll', {cache: 'no-store'}) })()</script>"
     assert (await session.open(site.page("/polling", script))).url == "http://shop.test/polling"
+
+
+async def test_a_cookie_can_be_given_that_no_script_reads(site: Site, session: BrowserSession) -> None:
+    site.pages["http://shop.test/who"] = lambda request: Reply(
+        f"<script>document.title = 'script:' + document.cookie</script><h1>{request.headers.get('cookie')}</h1>"
+    )
+    await session.add_cookie("http://shop.test/", "sessionid", "abc")
+    observation = await session.open("http://shop.test/who")
+    assert "heading 'sessionid=abc'" in observation.text
+    assert observation.title == "script:"
 
 
 async def test_graders_look_at_pages_of_their_own(site: Site, session: BrowserSession) -> None:
