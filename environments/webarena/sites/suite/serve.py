@@ -1,5 +1,6 @@
 """`python -m suite.serve`: the process that answers for all sites until its parent ends."""
 
+import gc
 import os
 import sys
 from typing import NoReturn, TextIO
@@ -24,6 +25,8 @@ def serve(report: TextIO) -> NoReturn:
     configuration = config.load()
     sites = create_sites(configuration)
     warm_up(configuration, sites)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: workers neither scan it again nor copy its pages by scanning
     serve_forever(SitesProxy(sites, configuration.sessions_dir, configuration.site_of_host), report)
 
 
