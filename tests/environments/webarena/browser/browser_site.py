@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import re
 from collections.abc import AsyncIterator
@@ -63,6 +64,14 @@ def number(observation: BrowserObservation, line: str) -> int:
     match = re.search(rf"\[(\d+)\] {re.escape(line)}", observation.text)
     assert match, f"no {line!r} in:\n{observation.text}"
     return int(match[1])
+
+
+async def shows_title(session: BrowserSession, title: str) -> BrowserObservation:
+    """The observation in which the page has this title; a page that never has it has failed."""
+    async with asyncio.timeout(60):
+        while (observation := await session.observe()).title != title:
+            await asyncio.sleep(0.02)
+    return observation
 
 
 async def act(session: BrowserSession, text: str) -> tuple[ActionResult, BrowserObservation]:

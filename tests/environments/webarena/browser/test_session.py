@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser_site import Site, act, number
+from browser_site import Site, act, number, shows_title
 from site_proxy import Reply, Request
 from webarena_under_test.browser import BrowserSession, InspectionFailed, Press, Type
 
@@ -258,11 +258,11 @@ async def test_pages_show_the_tasks_clock_and_timers_run(site: Site, session: Br
     script = ("<p id=out></p><script>const started = Date.now();"
               "const shown = [new Date().toISOString(), Date().slice(0, 24), new Intl.DateTimeFormat('en').format(),"
               "new Date(0).getTime(), new Date() instanceof Date, Math.floor(started / 1e4), Math.random()].join(' ');"
-              "const wait = () => Date.now() - started < 50 ? setTimeout(wait, 5) : (out.textContent = shown); wait()"
+              "const wait = () => Date.now() - started < 50 ? setTimeout(wait, 5) : show();"
+              "const show = () => { out.textContent = shown; document.title = 'done' }; wait()"
               "</script>")  # fmt: skip
-    observation = await session.open(site.page("/clock", script))
-    while "StaticText" not in observation.text:
-        observation = await session.observe()
+    await session.open(site.page("/clock", script))
+    observation = await shows_title(session, "done")
     assert (
         "StaticText '2025-06-15T15:06:40.000Z Sun Jun 15 2025 15:06:40 6/15/2025 0 true 175000000 0."
         in observation.text
