@@ -1,22 +1,8 @@
-"""Addresses that every site has: uploaded files, the favicon, and the language switch oscar's templates link to."""
-
-import mimetypes
-from pathlib import Path
+"""Addresses that every site has: the favicon, and the language switch oscar's templates link to."""
 
 from django.conf.urls import i18n
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.urls import include, path, re_path
-
-
-def media(request: HttpRequest, name: str) -> FileResponse:
-    """An uploaded or seeded file."""
-    file = Path(default_storage.path(name))
-    if not file.is_file():
-        raise Http404(name)
-    response = FileResponse(file.open("rb"), content_type=mimetypes.guess_type(file.name)[0])
-    response["Cache-Control"] = "max-age=3600"
-    return response
+from django.http import HttpRequest, HttpResponse
+from django.urls import include, path
 
 
 def favicon(request: HttpRequest) -> HttpResponse:
@@ -27,5 +13,4 @@ def favicon(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("i18n/", include(i18n)),
     path("favicon.ico", favicon),
-    re_path(r"^media/(?P<name>.+)$", media),
 ]
