@@ -2,6 +2,8 @@
 PYTHON ?= python3
 STAMP := .venv/.setup-done
 RUN := .venv/bin/
+# Test processes; 0: all tests in one, as for a debugger.
+TEST_JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint types bench clean
@@ -23,7 +25,7 @@ demo: $(STAMP) ## host webarena, solve ten tasks with the oracle and ten at rand
 	@$(RUN)python demo.py
 
 test: $(STAMP) ## run the tests
-	@$(RUN)python -m pytest $(PYTEST_ARGS)
+	@$(RUN)python -m pytest -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(STAMP) ## ruff's checks and format, and the direction of imports
 	@$(RUN)ruff check .
