@@ -45,7 +45,7 @@ TEMPLATES: Mapping[int, Template] = {
     202: Template(forum.who_wrote, {"subject": "Salted lemons", "words": "Milk and a spoon of vinegar work as well."}),
     203: Template(forum.start_topic, {"board": "Introductions"}),
     204: Template(forum.reply, {"message": "I do not know."}),
-    205: Template(forum.vote, {}),
+    205: Template(forum.vote, {"option": "A long Russian classic"}),
     206: Template(forum.last_poster, {"board": "Cooking"}),
     301: Template(wiki.mayor_of_festival, {"festival": "Book Market"}),
     302: Template(wiki.superlative_town, {"region": "Middlemark"}),

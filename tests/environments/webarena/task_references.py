@@ -90,13 +90,24 @@ def only(seed: sqlite3.Connection, sql: str, given: Parameters) -> Any:
 
 def price(seed: sqlite3.Connection, product: str) -> float:
     """What a product costs."""
-    return float(
-        only(
-            seed,
-            "select s.price from partner_stockrecord s join catalogue_product p on p.id = s.product_id where p.title = :p",
-            {"p": product},
-        )
-    )
+    sql = """select s.price from partner_stockrecord s join catalogue_product p on p.id = s.product_id
+        where p.title = :product"""
+    return float(only(seed, sql, {"product": product}))
+
+
+def stock(seed: sqlite3.Connection, product: str) -> int:
+    """How many of a product can be bought."""
+    sql = """select s.num_in_stock - coalesce(s.num_allocated, 0) from partner_stockrecord s
+        join catalogue_product p on p.id = s.product_id where p.title = :product"""
+    return int(only(seed, sql, {"product": product}))
+
+
+def default_address(seed: sqlite3.Connection, user: str) -> tuple[str, str, str]:
+    """Where a customer's orders go if nothing else is said: name of the account, street, post code."""
+    sql = """select u.username || '|' || a.line1 || '|' || a.postcode from address_useraddress a
+        join auth_user u on u.id = a.user_id where u.username = :user and a.is_default_for_shipping"""
+    name, street, postcode = str(only(seed, sql, {"user": user})).split("|")
+    return name, street, postcode
 
 
 def title_of_material(seed: sqlite3.Connection, given: Parameters) -> str:
@@ -129,6 +140,14 @@ def topic_address(seed: sqlite3.Connection, subject: str) -> str:
 def article_address(seed: sqlite3.Connection, title: str) -> str:
     """Address of a wiki article."""
     return f"__WIKI__/{only(seed, PATH, {'title': title})}/"
+
+
+def rows_renumbered(seed: sqlite3.Connection, parent: str) -> int:
+    """How many rows of the wiki's tree get other bounds when an article comes to be the last child of `parent`."""
+    sql = """select count(*) from wiki_urlpath u where u.rght >= (
+            select p.rght from wiki_urlpath p join wiki_article a on a.id = p.article_id
+            join wiki_articlerevision r on r.id = a.current_revision_id where r.title = :title)"""
+    return int(only(seed, sql, {"title": parent}))
 
 
 def article(seed: sqlite3.Connection, title: str) -> str:
