@@ -44,6 +44,7 @@ class EnvhubError(Exception):
     boundary: ClassVar[Boundary] = "server"
 
     def __init__(self, message: str, *, session: str | None = None, retry_after_s: float | None = None) -> None:
+        message = printable(message)
         super().__init__(message)
         self.message = message
         self.session = session
@@ -168,6 +169,11 @@ class ConnectionLost(ServerError, ConnectionError):
     code, status = "connection_lost", 503
 
 
+def printable(text: str) -> str:
+    """A text any encoding carries: lone surrogates, which others' messages may hold, are written as escapes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def _tree(base: type[EnvhubError]) -> dict[str, type[EnvhubError]]:
     found = {base.code: base}
     for child in base.__subclasses__():
@@ -215,4 +221,5 @@ __all__ = [
     "TooLarge",
     "Unauthorized",
     "from_problem",
+    "printable",
 ]

@@ -106,6 +106,10 @@ def _read_file(file: Path) -> Iterable[Task]:
             raise ManifestError(f"{file}:{number}: not a task: {error.errors()[0]['msg']}") from error
 
 
+_INDEX_DIGITS = 18
+"""No task has a longer number; Python refuses to read one of thousands of digits."""
+
+
 class SeededTasks:
     """Tasks made on demand from an index: the same split and index give the same task for ever.
 
@@ -128,7 +132,8 @@ class SeededTasks:
 
     def get(self, task_id: str) -> Task:
         split, _, number = task_id.rpartition("-")
-        if split in self._sizes and number.isascii() and number.isdigit() and str(int(number)) == number:
+        is_number = number.isascii() and number.isdigit() and len(number) <= _INDEX_DIGITS
+        if split in self._sizes and is_number and str(int(number)) == number:
             size = self._sizes[split]
             if size is None or int(number) < size:
                 return self._make(split, int(number))

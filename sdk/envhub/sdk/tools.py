@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from envhub.sdk.errors import EnvironmentFailed, printable
 from envhub.sdk.messages import ImagePart, JsonObject, TextPart, ToolCall, ToolResultPart
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -165,7 +166,10 @@ async def call_tool(owner: object, tools: dict[str, Tool], call: ToolCall) -> To
         chosen = tools[call.name]
         content = await _run(owner, chosen, read_arguments(chosen, call))
     except ToolError as error:
-        return ToolResultPart(name=call.name, call_id=call.id, content=(TextPart(text=str(error)),), is_error=True)
+        told = TextPart(text=printable(str(error)))
+        return ToolResultPart(name=call.name, call_id=call.id, content=(told,), is_error=True)
+    except (SystemExit, KeyboardInterrupt) as error:  # beside other calls it would end the whole process
+        raise EnvironmentFailed(f"the tool {call.name!r} raised {type(error).__name__}: {error}") from error
     return ToolResultPart(name=call.name, call_id=call.id, content=_as_content(chosen, content))
 
 

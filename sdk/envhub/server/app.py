@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
+import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -22,7 +23,7 @@ from envhub.server.metrics import Metrics
 from envhub.server.operations import Operations
 from envhub.server.recording import make_recorder
 from envhub.server.registry import Registry
-from envhub.server.tokens import Tokens
+from envhub.server.tokens import Tokens, bearer
 from envhub.server.websocket import WebSocketEndpoint
 
 
@@ -32,7 +33,7 @@ class Server:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         operations = Operations(registry)
-        self.mcp = McpEndpoint(registry)
+        self.mcp = McpEndpoint(registry, registry.limits)
         self._websocket = WebSocketEndpoint(operations)
         self._http = _http_app(operations)
 
@@ -57,13 +58,15 @@ class Server:
 
 
 def _http_app(operations: Operations) -> FastAPI:
-    app = FastAPI(title="envhub", version=version("envhub"), docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="envhub", version=version("envhub"), docs_url=None, redoc_url=None, openapi_url=None,
+        redirect_slashes=False,
+    )  # fmt: skip
     app.include_router(HttpTransport(operations).router)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi(request: Request) -> dict[str, Any]:
-        token = request.headers.get("authorization")
-        operations.registry.tokens.require_server((token or "").partition(" ")[2])
+        operations.registry.tokens.require_server(bearer(request.headers.get("authorization")))
         return app.openapi()
 
     @app.exception_handler(EnvhubError)
@@ -77,9 +80,9 @@ def _http_app(operations: Operations) -> FastAPI:
     @app.exception_handler(HTTPException)
     async def routing(request: Request, error: HTTPException) -> Response:
         kind = NotFound if error.status_code == 404 else InvalidRequest
-        response = problem_response(kind(f"{request.method} {request.url.path}: {error.detail}"))
-        response.status_code = error.status_code
-        return response
+        problem = kind(f"{request.method} {request.url.path}: {error.detail}").to_problem()
+        headers = {**(error.headers or {}), "Content-Type": "application/problem+json"}
+        return Response(msgspec.json.encode({**problem, "status": error.status_code}), error.status_code, headers)
 
     @app.exception_handler(Exception)
     async def broken(_: Request, error: Exception) -> Response:

@@ -25,6 +25,7 @@ Reply = Callable[[bytes], None]
 _SESSION_OPS = ("get", "renew", "close", "trajectory")
 _SERVER_OPS = ("info", "schema", "tasks", "open")
 _OPS = (*_SERVER_OPS, "attach", "step", *_SESSION_OPS, "batch")
+_ATTACHED_AT_LEAST = 1024
 _NOT_IN_BATCH = ("batch", "attach", "get")
 
 
@@ -39,11 +40,12 @@ class Dispatcher:
     def __init__(self, operations: Operations, *, may_open: bool) -> None:
         self._operations = operations
         self._may_open = may_open
-        self._attached: dict[str, Session] = {}
+        self._attached: set[str] = set()
+        self._prune_at = _ATTACHED_AT_LEAST
         self._tasks: set[asyncio.Task[None]] = set()
 
     def dispatch(self, frame: Frame, size: int, reply: Reply) -> None:
-        """Start what a frame asks for. `size`: bytes of the message it came in.
+        """Start what a frame asks for. `size`: bytes its JSON has at most.
 
         The boundary at which a bug becomes a typed error of that one frame.
         """
@@ -88,7 +90,7 @@ class Dispatcher:
             raise TooLarge(f"a batch may have {self._operations.registry.limits.batch_items} items, not {len(items)}")
         Batch(items, self._dispatch_item, reply, size).run()
 
-    def _dispatch_item(self, item: Any, size: int, reply: Reply) -> None:
+    def _dispatch_item(self, size: int, item: Any, reply: Reply) -> None:
         if isinstance(item, dict) and item.get("op") not in _NOT_IN_BATCH:
             self.dispatch(item, size, reply)
         else:
@@ -97,20 +99,25 @@ class Dispatcher:
     def _session(self, frame: Frame) -> Session:
         """The session a frame is for: attached here, or shown by its token."""
         id_, token = frame.pop("session", None), frame.pop("token", None)
-        session = self._attached.get(id_) if isinstance(id_, str) else None
-        if session is not None and token is None:
-            return session
         if not isinstance(id_, str) or not (token is None or isinstance(token, str)):
             raise InvalidRequest("session and token are strings")
-        self._operations.registry.tokens.require(token, "session", id_)
+        if token is not None or id_ not in self._attached:
+            self._operations.registry.tokens.require(token, "session", id_)
         return self._operations.registry.session(id_)
 
     def _attach(self, frame: Frame) -> bytes:
         session = self._session(frame)
         if frame:
             raise InvalidRequest(f"attach has no field {next(iter(frame))!r}")
-        self._attached[session.id] = session
+        self._hold(session.id)
         return success(to_json(session.status()))
+
+    def _hold(self, id_: str) -> None:
+        """Attach a session. Now and then drop those the registry has forgotten: a connection may live for weeks."""
+        self._attached.add(id_)
+        if len(self._attached) >= self._prune_at:
+            self._attached &= self._operations.registry.sessions.keys()
+            self._prune_at = 2 * len(self._attached) + _ATTACHED_AT_LEAST
 
     async def _on_server(self, op: str, frame: Frame) -> bytes:
         if not self._may_open:
@@ -123,7 +130,7 @@ class Dispatcher:
         if op == "tasks":
             return self._operations.tasks(frame)
         reply, id_, _ = await self._operations.open(frame)
-        self._attached[id_] = self._operations.registry.session(id_)
+        self._hold(id_)
         return reply
 
     async def _on_session(self, op: str, session: Session, frame: Frame) -> bytes:
@@ -145,34 +152,55 @@ class Dispatcher:
 class Batch:
     """Items of one batch: one session's in order, others concurrently; the reply when all are done."""
 
-    def __init__(self, items: list[Any], dispatch: Callable[[Any, int, Reply], None], reply: Reply, size: int) -> None:
+    def __init__(self, items: list[Any], dispatch: Callable[[int, Any, Reply], None], reply: Reply, size: int) -> None:
         self._results: list[bytes] = [b""] * len(items)
         self._left = len(items)
-        self._dispatch, self._reply, self._size = dispatch, reply, size
-        self._lanes: dict[Any, list[tuple[int, Any]]] = {}
+        self._reply = reply
+        lanes: dict[Any, list[tuple[int, Any]]] = {}
         for at, item in enumerate(items):
             session = item.get("session") if isinstance(item, dict) else None
-            lane = session if isinstance(session, str) else at
-            self._lanes.setdefault(lane, []).append((at, item))
+            lanes.setdefault(session if isinstance(session, str) else at, []).append((at, item))
+        self._lanes = [_Lane(lane, partial(dispatch, size), self._done) for lane in lanes.values()]
 
     def run(self) -> None:
         """Start every lane."""
         if not self._left:
             self._reply(success(b'{"items":[]}'))
-        for lane in self._lanes.values():
-            self._next(lane, 0)
+        for lane in self._lanes:
+            lane.run()
 
-    def _next(self, lane: list[tuple[int, Any]], place: int) -> None:
-        at, item = lane[place]
-        self._dispatch(item, self._size, partial(self._done, lane, place, at))
-
-    def _done(self, lane: list[tuple[int, Any]], place: int, at: int, payload: bytes) -> None:
+    def _done(self, at: int, payload: bytes) -> None:
         self._results[at] = payload
         self._left -= 1
-        if place + 1 < len(lane):
-            self._next(lane, place + 1)
-        elif not self._left:
+        if not self._left:
             self._reply(success(b'{"items":[{%b}]}' % b"},{".join(self._results)))
+
+
+class _Lane:
+    """One session's items, one after the other. A loop, since thousands may be answered at once: no recursion."""
+
+    __slots__ = ("_dispatch", "_done", "_items", "_looping", "_waiting")
+
+    def __init__(
+        self, items: list[tuple[int, Any]], dispatch: Callable[[Any, Reply], None], done: Callable[[int, bytes], None]
+    ) -> None:
+        self._items = iter(items)
+        self._dispatch, self._done = dispatch, done
+        self._waiting = self._looping = False
+
+    def run(self) -> None:
+        """Start items until one is not answered at once."""
+        self._looping = True
+        while not self._waiting and (item := next(self._items, None)) is not None:
+            self._waiting = True
+            self._dispatch(item[1], partial(self._answered, item[0]))
+        self._looping = False
+
+    def _answered(self, at: int, payload: bytes) -> None:
+        self._waiting = False
+        self._done(at, payload)
+        if not self._looping:
+            self.run()
 
 
 def _require_empty(op: str, frame: Frame) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable
 from types import CoroutineType
@@ -39,7 +40,7 @@ class Episode(Protocol):
 
 
 class InlineEpisode:
-    """An environment in this process."""
+    """An environment in this process. Each broad except is the boundary at which its code's failures get their type."""
 
     __slots__ = ("_closed", "_config", "_environment", "_shared")
 
@@ -48,14 +49,14 @@ class InlineEpisode:
         self._closed = False
         try:
             self._environment = cls()
-        except Exception as error:
+        except BaseException as error:
             raise failed(error) from error
 
     async def reset(self, task: Task) -> Observation:
         try:
             self._environment.begin(task, self._shared, self._config)
             seen = await settled(self._environment.reset(task))
-        except Exception as error:
+        except BaseException as error:
             raise failed(error) from error
         return Observation.of(seen) if isinstance(seen, str) else checked(seen, Observation)
 
@@ -64,13 +65,16 @@ class InlineEpisode:
             result: Any = self._environment.step(action)
             if not isinstance(result, StepResult):
                 result = await (result if isinstance(result, CoroutineType) else settled(result))
-        except Exception as error:
+        except BaseException as error:
             raise failed(error) from error
         return result if type(result) is StepResult else checked(result, StepResult)
 
     async def grade(self) -> Score | None:
-        rubric = self._environment.rubric
-        return None if rubric is None else await rubric.score(self._environment)
+        try:
+            rubric = self._environment.rubric
+            return None if rubric is None else await rubric.score(self._environment)
+        except BaseException as error:
+            raise failed(error) from error
 
     async def close(self) -> None:
         if self._closed:
@@ -80,7 +84,7 @@ class InlineEpisode:
         del self._environment, self._shared  # an ended session can be read for a while, and must not keep them
         try:
             await settled(environment.close())
-        except Exception as error:
+        except BaseException as error:
             raise failed(error) from error
 
 
@@ -103,12 +107,25 @@ def checked(value: Any, kind: type[T]) -> T:
 
 
 def failed(error: BaseException) -> EnvhubError:
-    """The typed error of what environment code raised; envhub's own errors pass through."""
+    """The typed error of what environment code raised; envhub's own errors pass through.
+
+    SystemExit and a cancellation of its own making are failures too: they would end this process, or look like ours.
+
+    Raises:
+        CancelledError, GeneratorExit: it is ours: this task is being stopped.
+    """
+    if isinstance(error, GeneratorExit) or (isinstance(error, asyncio.CancelledError) and _being_cancelled()):
+        raise error
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if isinstance(error, EnvhubError):
         return error
     return EnvironmentFailed(f"the environment raised {type(error).__name__}: {error}")
+
+
+def _being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 __all__ = ["Episode", "InlineEpisode", "checked", "failed", "settled"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 
-from envhub.sdk.errors import GradingFailed
+from envhub.sdk.errors import EnvironmentFailed, GradingFailed
 from envhub.sdk.messages import EndReason, StepResult
 from envhub.sdk.rubric import Score
+from envhub.server.deadline import within
 from envhub.server.episode import Episode
 
 
@@ -30,6 +30,17 @@ class Tally:
             self.parts[name] = self.parts.get(name, 0.0) + value
 
 
+def check_parts(result: StepResult) -> None:
+    """See to it that named parts of a reward are parts of it.
+
+    Raises:
+        EnvironmentFailed: they do not sum to the reward, or there is none.
+    """
+    total = sum(result.rewards.values())
+    if result.reward is None or not math.isclose(total, result.reward, rel_tol=1e-5, abs_tol=1e-9):
+        raise EnvironmentFailed(f"the environment gave the reward {result.reward} in parts whose sum is {total}")
+
+
 async def grade(
     episode: Episode, result: StepResult, end: EndReason, limit_s: float
 ) -> tuple[StepResult, EndReason, GradingFailed | None]:
@@ -40,20 +51,18 @@ async def grade(
     """
     cut = {"terminated": end == "terminated", "truncated": end != "terminated"}
     try:
-        score = await _score(episode, limit_s)
+        scored = await _scored(episode, result, limit_s)
     except GradingFailed as error:
         nothing: dict[str, object] = {**cut, "end": "unresolved", "reward": None, "rewards": {}}
         return result.model_copy(update=nothing), "unresolved", error
-    return add_score(result, score).model_copy(update={**cut, "end": end}), end, None
+    return scored.model_copy(update={**cut, "end": end}), end, None
 
 
-async def _score(episode: Episode, limit_s: float) -> Score | None:
+async def _scored(episode: Episode, result: StepResult, limit_s: float) -> StepResult:
     """The boundary at which whatever grading code does becomes GradingFailed."""
+    late = GradingFailed(f"grading passed its deadline of {limit_s:g} s")
     try:
-        async with asyncio.timeout(limit_s):
-            return await episode.grade()
-    except TimeoutError as error:
-        raise GradingFailed(f"grading passed its deadline of {limit_s:g} s") from error
+        return add_score(result, await within(limit_s, episode.grade(), late))
     except GradingFailed:
         raise
     except Exception as error:
@@ -73,4 +82,4 @@ def add_score(result: StepResult, score: Score | None) -> StepResult:
     return result.model_copy(update={"reward": math.fsum(parts.values()), "rewards": parts, "info": info})
 
 
-__all__ = ["Tally", "add_score", "grade"]
+__all__ = ["Tally", "add_score", "check_parts", "grade"]

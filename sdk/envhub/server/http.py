@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import math
 from functools import partial
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.requests import ClientDisconnect
 
 from envhub.sdk.errors import EnvhubError, InvalidRequest, TooLarge, Unauthorized
 from envhub.sdk.wire import (
@@ -53,11 +53,14 @@ async def read_body(request: Request, limit: int) -> bytes:
     """The body, refused as soon as it is over the limit."""
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise TooLarge(f"the body has more than {limit} bytes")
-        chunks.append(chunk)
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise TooLarge(f"the body has more than {limit} bytes")
+            chunks.append(chunk)
+    except ClientDisconnect:
+        raise InvalidRequest("the caller left before its body was complete") from None
     return b"".join(chunks)
 
 
@@ -66,6 +69,8 @@ def _no_unknown_query(request: Request, *known: str) -> dict[str, str]:
     for name in given:
         if name not in known:
             raise InvalidRequest(f"no query parameter {name!r}; there are {', '.join(known) or 'none'}")
+    if len(request.query_params.multi_items()) != len(given):
+        raise InvalidRequest("a query parameter is given twice")
     return given
 
 
@@ -76,7 +81,7 @@ def password_of(header: str | None) -> str | None:
         return bearer(header)
     try:
         return base64.b64decode(value, validate=True).decode().partition(":")[2] or None
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # no base64, or no UTF-8 in it
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
 from typing import Literal, cast
 
 import structlog
@@ -46,7 +47,8 @@ class _Stderr:
     """Whatever standard error is when a line is written."""
 
     def info(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        with suppress(OSError, ValueError):  # that nobody reads it any more is no reason to fail
+            print(line, file=sys.stderr, flush=True)
 
     debug = warning = error = info
 

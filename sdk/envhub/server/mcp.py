@@ -27,7 +27,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from envhub.sdk.environment import Environment
-from envhub.sdk.errors import EnvhubError, Forbidden, LeaseLost, RequestError, SessionEnded, StepTimeout, TooLarge
+from envhub.sdk.errors import (
+    EnvhubError,
+    Forbidden,
+    LeaseLost,
+    NotFound,
+    RequestError,
+    SessionEnded,
+    StepTimeout,
+    TooLarge,
+)
 from envhub.sdk.messages import Action, Message, Observation, StepResult, ToolCall
 from envhub.server.config import Limits
 from envhub.server.hosting import HostedEnvironment
@@ -126,7 +135,7 @@ class McpEndpoint:
             if scope["method"] != "POST":
                 not_here = Response("this endpoint has no stream of its own; POST to it", 405, {"Allow": "POST"})
                 return await not_here(scope, receive, send)
-            session = self._sessions.for_agent(scope["path"].split("/")[3], headers.get("authorization"))
+            session = self._sessions.for_agent(_session_id(scope["path"]), headers.get("authorization"))
             self._check_size(headers)
         except EnvhubError as error:
             return await problem_response(error)(scope, receive, send)
@@ -151,6 +160,14 @@ def _check_source(scope: Scope, headers: Headers) -> None:
     host = headers.get("host", "")
     if here in LOOPBACK and _host_of(f"//{host}") not in LOOPBACK:
         raise Forbidden(f"this server listens on loopback; it is not called {host!r}")
+
+
+def _session_id(path: str) -> str:
+    """Of `/v1/sessions/{id}/mcp`."""
+    parts = path.split("/")
+    if len(parts) != 5:
+        raise NotFound(f"no path {path!r} here; a session's tools are at /v1/sessions/ID/mcp")
+    return parts[3]
 
 
 def _host_of(address: str) -> str | None:

@@ -5,6 +5,7 @@ HTTP routes, WebSocket frames and batch items all end here.
 
 from __future__ import annotations
 
+import math
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -66,12 +67,34 @@ def parse(model: type[Model], given: Any) -> Model:
         raise InvalidRequest(explain(error)) from error
 
 
+def require_json(value: Any) -> None:
+    """Refuse what msgpack and Python have and JSON has not, before anything can see or record it.
+
+    Raises:
+        InvalidRequest: bytes, a time, an extension, a number that is not finite, a key that is no string.
+    """
+    kind = type(value)
+    if kind is dict:
+        for key, inner in value.items():
+            if type(key) is not str:
+                raise InvalidRequest(f"a key of an object is a string, not {type(key).__name__}")
+            require_json(inner)
+    elif kind is list:
+        for inner in value:
+            require_json(inner)
+    elif kind is float:
+        if not math.isfinite(value):
+            raise InvalidRequest(f"JSON has no number {value}")
+    elif value is not None and kind not in (str, int, bool):
+        raise InvalidRequest(f"JSON has no {kind.__name__}; send text, numbers, lists and objects")
+
+
 def parse_action(given: Any, size: int, limit: int) -> Action:
     """A checked action.
 
     Args:
         given: parsed JSON.
-        size: bytes of the message it came in; the action is measured only where that is over the limit.
+        size: bytes it has at most; the action is measured only where that is over the limit.
         limit: bytes allowed.
     """
     if size > limit and (size := len(msgspec.json.encode(given))) > limit:
@@ -181,4 +204,4 @@ def _environment_info(hosted: HostedEnvironment) -> EnvironmentInfo:
     )
 
 
-__all__ = ["GetRequest", "Operations", "PageRequest", "explain", "parse", "parse_action"]
+__all__ = ["GetRequest", "Operations", "PageRequest", "explain", "parse", "parse_action", "require_json"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic_core import PydanticSerializationError
 
-from envhub.sdk.errors import EnvhubError, EnvironmentFailed, ServerError
+from envhub.sdk.errors import EnvhubError, EnvironmentFailed, InvalidRequest, ServerError
 from envhub.sdk.messages import Action, StepResult, WireModel
 from envhub.sdk.wire import Driver
 from envhub.server.recording import Recorder
@@ -28,15 +28,16 @@ class Terms:
 
 
 class Outcome:
-    """One step: its action, and once it is done its reply or its error.
+    """One step: its action, and once it is done its reply or its error. InvalidRequest: the action has no JSON form.
 
     Not an asyncio future: whoever waits is called at once, which at thousands of steps a second is worth having.
     """
 
-    __slots__ = ("_waiting", "action", "error", "index", "reply")
+    __slots__ = ("_waiting", "action", "action_json", "error", "index", "reply")
 
     def __init__(self, index: int, action: Action) -> None:
         self.index, self.action = index, action
+        self.action_json = _action_json(action)
         self.reply: bytes | None = None
         """`Stepped` as JSON."""
         self.error: EnvhubError | None = None
@@ -104,6 +105,14 @@ def to_json(model: WireModel) -> bytes:
         raise EnvironmentFailed(f"the environment's result has no JSON form: {error}") from error
 
 
+def _action_json(action: Action) -> bytes:
+    """Raises InvalidRequest where it cannot be recorded (nested beyond all measure), before anything is executed."""
+    try:
+        return action.__pydantic_serializer__.to_json(action)
+    except PydanticSerializationError as error:
+        raise InvalidRequest(f"the action has no JSON form: {error}") from error
+
+
 def result_json(result: StepResult, recorder: Recorder) -> tuple[bytes, bytes]:
     """A result's JSON as it is answered and as it is recorded (with images by digest)."""
     answered = to_json(result)
@@ -120,7 +129,7 @@ def step_line(session: str, outcome: Outcome, result: bytes, duration_s: float) 
     ) % (
         session.encode(),
         outcome.index,
-        to_json(outcome.action),
+        outcome.action_json,
         result,
         time.time() - duration_s,
         duration_s,

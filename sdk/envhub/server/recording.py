@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import binascii
 import hashlib
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from envhub.sdk.errors import ServerError
+from envhub.sdk.errors import EnvironmentFailed, ServerError
 from envhub.sdk.messages import ImagePart, Observation, Part, ToolResultPart
 
 Done = Callable[[ServerError | None], None]
@@ -102,7 +105,7 @@ class JournalRecorder:
             raise ServerError(
                 f"cannot record into {folder}: {error.strerror}; give --record a writable folder"
             ) from error
-        self._size = os.fstat(self._file).st_size
+        self.size = os.fstat(self._file).st_size
         """Bytes written, and those that wait to be."""
         self._lines: list[bytes] = []
         self._done: list[Done] = []
@@ -129,7 +132,10 @@ class JournalRecorder:
     def _image(self, part: ImagePart) -> ImagePart:
         if part.data is None:
             return part
-        raw = base64.b64decode(part.data)
+        try:
+            raw = base64.b64decode(part.data)
+        except (binascii.Error, ValueError) as error:
+            raise EnvironmentFailed(f"the environment gave an image whose data is no base64: {error}") from error
         name = hashlib.sha256(raw).hexdigest()
         file = self._blobs / name
         if not file.exists():
@@ -138,16 +144,13 @@ class JournalRecorder:
             temporary.rename(file)
         return ImagePart(media_type=part.media_type, digest=f"sha256:{name}")
 
-    def add(self, line: bytes, done: Done | None = None) -> tuple[int, int]:
-        """Take one line, to be written by the next flush; where it will lie: (offset, length)."""
-        place = (self._size, len(line) + 1)
-        self._size += place[1]
+    def add(self, line: bytes, done: Done) -> None:
+        """Take one line, to be written by the next flush; it will lie at `size`."""
+        self.size += len(line) + 1
         if not self._lines:
             asyncio.get_running_loop().call_soon(self.flush)
         self._lines.append(line)
-        if done is not None:
-            self._done.append(done)
-        return place
+        self._done.append(done)
 
     def flush(self) -> ServerError | None:
         """Write every line taken so far with one system call, then tell those who wait. Returns what failed."""
@@ -169,8 +172,9 @@ class JournalRecorder:
             reason = "the disk is full"
         except OSError as error:
             reason = error.strerror or str(error)
-        self._size -= len(data)
-        os.ftruncate(self._file, self._size)  # no half line may stay: the next one starts on a line of its own
+        with suppress(OSError):  # no half line may stay: the next one starts on a line of its own
+            os.ftruncate(self._file, self.size - len(data))
+        self.size = os.fstat(self._file).st_size
         return ServerError(f"cannot write to {self.path}: {reason}; nothing of it was acknowledged")
 
     def read(self, offset: int, length: int) -> bytes:
@@ -180,6 +184,10 @@ class JournalRecorder:
     def close(self) -> None:
         self.flush()
         os.close(self._file)
+
+
+def _nobody_waits(_: ServerError | None) -> None:
+    """The flush that follows tells."""
 
 
 class _JournalLog:
@@ -192,14 +200,19 @@ class _JournalLog:
         self._places: list[tuple[int, int]] = []
 
     def append(self, line: bytes) -> None:
-        self._places.append(self._journal.add(line))
+        self.append_soon(line, _nobody_waits)
         error = self._journal.flush()
         if error is not None:
-            self._places.pop()
             raise error
 
     def append_soon(self, line: bytes, done: Done) -> None:
-        self._places.append(self._journal.add(line, done))
+        place = (self._journal.size, len(line) + 1)
+        self._journal.add(line, partial(self._written, place, done))
+
+    def _written(self, place: tuple[int, int], done: Done, error: ServerError | None) -> None:
+        if error is None:  # else others' lines will lie there
+            self._places.append(place)
+        done(error)
 
     def read(self) -> bytes:
         return b"".join(self._journal.read(*place) for place in self._places)

@@ -13,6 +13,7 @@ from typing import Any
 from envhub.sdk.errors import (
     Conflict,
     EnvhubError,
+    EnvironmentFailed,
     InvalidRequest,
     NotFound,
     ServerError,
@@ -23,6 +24,7 @@ from envhub.sdk.trajectory import OpenRecord
 from envhub.sdk.wire import Opened, OpenRequest
 from envhub.server.admission import Admission
 from envhub.server.config import Limits
+from envhub.server.deadline import within
 from envhub.server.hosting import HostedEnvironment
 from envhub.server.logging import get_logger
 from envhub.server.metrics import Metrics
@@ -63,6 +65,7 @@ class Registry:
         metrics.waiting = lambda: self.admission.waiting
         self.sessions: dict[str, Session] = {}
         self._opens: dict[str, _Opening] = {}
+        self._opening: set[asyncio.Task[Opened]] = set()
         self._keys: dict[str, str] = {}
         self._ended: deque[tuple[float, str]] = deque()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -114,12 +117,16 @@ class Registry:
                 raise Conflict(f"key {request.key!r} was used to open something else")
             return await asyncio.shield(known.work), False
         work = self._spawn(self._open(request))
+        self._opening.add(work)
+        work.add_done_callback(self._opening.discard)
         if request.key:
             self._opens[request.key] = _Opening(request, work)
         return await asyncio.shield(work), True
 
     async def _open(self, request: OpenRequest) -> Opened:
         try:
+            if self.stopping:
+                raise ServerError("the server is stopping; it opens no session any more")
             hosted = self.environment(request.environment)
             task, terms = _task(hosted, request), _terms(hosted, request)
             await self.admission.take(min(request.wait_s, self.limits.wait_s))
@@ -127,6 +134,8 @@ class Registry:
         except BaseException as error:
             if request.key:
                 self._opens.pop(request.key, None)
+            if isinstance(error, asyncio.CancelledError):
+                raise ServerError("the server stopped while the session was opened") from error
             if isinstance(error, EnvhubError):
                 self.metrics.failed(error)
             raise
@@ -209,11 +218,11 @@ class Registry:
 
     async def _release(self, session: Session) -> None:
         """Close an environment within a deadline and give its place back: the boundary for failures of close."""
+        close_s = self.limits.close_s
         try:
-            async with asyncio.timeout(self.limits.close_s):
-                await session.release()
-        except (EnvhubError, TimeoutError) as error:
-            log.warning("close failed", session=session.id, error=str(error) or "deadline")
+            await within(close_s, session.release(), EnvironmentFailed(f"it passed its deadline of {close_s:g} s"))
+        except EnvhubError as error:
+            log.warning("close failed", session=session.id, error=error.message)
         finally:
             self.admission.release()
 
@@ -258,10 +267,14 @@ class Registry:
 
     async def shutdown(self) -> None:
         """End every session and wait until their environments are closed."""
+        self.stopping = True
         for session in self.live:
             session.abort(ServerError("the server stopped", session=session.id))
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self.limits.close_s + 5.0)
+        for opening in self._opening:
+            opening.cancel()
+        deadline = time.monotonic() + self.limits.close_s + 5.0
+        while self._tasks and time.monotonic() < deadline:  # a cancelled open leaves an environment to close
+            await asyncio.wait(self._tasks, timeout=deadline - time.monotonic(), return_when=asyncio.FIRST_COMPLETED)
         self.recorder.close()
 
 
@@ -291,11 +304,8 @@ def _terms(hosted: HostedEnvironment, request: OpenRequest) -> Terms:
 
 
 async def _reset(session: Session, open_s: float) -> None:
-    try:
-        async with asyncio.timeout(open_s):
-            await session.start()
-    except TimeoutError as error:
-        raise StepTimeout(f"the environment's reset passed its deadline of {open_s:g} s") from error
+    late = StepTimeout(f"the environment's reset passed its deadline of {open_s:g} s")
+    await within(open_s, session.start(), late)
 
 
 __all__ = ["Registry"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from functools import partial
 from typing import Literal, Protocol
 
@@ -24,7 +25,7 @@ from envhub.sdk.trajectory import TRAINABLE, EndRecord, OpenRecord
 from envhub.sdk.wire import Driver, SessionStatus, Stepped
 from envhub.server.clock import Clock, Due
 from envhub.server.episode import Episode
-from envhub.server.grading import Tally, grade
+from envhub.server.grading import Tally, check_parts, grade
 from envhub.server.hosting import HostedEnvironment
 from envhub.server.outcome import Outcome, Terms, result_json, step_line, to_json
 from envhub.server.recording import Log, Recorder
@@ -95,7 +96,8 @@ class Session:
     async def start(self) -> Observation:
         """Reset the episode and start the clocks. Raises EnvhubError where the environment fails."""
         self.observation = await self._episode.reset(self.task)
-        self._clock.start()
+        if self.end is None:  # a reset that would not stop comes back to an open that failed
+            self._clock.start()
         return self.observation
 
     def abandon(self) -> None:
@@ -141,6 +143,9 @@ class Session:
         if self._turn is None:
             self._turn = asyncio.Lock()
         async with self._turn:
+            if self._last is not None and not self._last.done:  # of a caller that left
+                with suppress(EnvhubError):
+                    await self._last.wait()
             reply = await self.submit(self.steps, action, driver).wait()
         return Stepped.model_validate_json(reply).result
 
@@ -155,6 +160,8 @@ class Session:
             result = await self._episode.step(outcome.action)
             if self.end is not None:
                 return
+            if result.rewards:
+                check_parts(result)
             end = self._end_after(result)
             if end is not None:
                 await self._last_step(outcome, result, end, started)
@@ -288,7 +295,7 @@ class Session:
         )
         try:
             self._log.append(to_json(record))
-        except ServerError as failure:
+        except EnvhubError as failure:
             self.error = failure
         if self._ended_event is not None:
             self._ended_event.set()
@@ -297,7 +304,7 @@ class Session:
     async def release(self) -> None:
         """Close the environment. Called once, by the registry."""
         work = self._work
-        if work is not None and work is not asyncio.current_task() and not work.done():
+        if work is not None and not work.done():
             await asyncio.wait([work], timeout=5.0)
         await self._episode.close()
 

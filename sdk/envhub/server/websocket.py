@@ -6,16 +6,20 @@ Written on bare ASGI messages: this is the hot path, and a framework's wrapper c
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from envhub.sdk.errors import AtCapacity, EnvhubError, InvalidRequest, Unauthorized
+from envhub.sdk.errors import AtCapacity, EnvhubError, InvalidRequest, ServerError, Unauthorized
 from envhub.sdk.wire import SUBPROTOCOLS
 from envhub.server.dispatch import Dispatcher, Frame, failure
-from envhub.server.operations import Operations
+from envhub.server.operations import Operations, require_json
 from envhub.server.tokens import bearer
+
+_JSON_GROWTH = 6
+"""Bytes of JSON that one character of a text frame, or one byte of a binary one, can be at most."""
 
 
 class Connection:
@@ -26,7 +30,7 @@ class Connection:
         self._limit = operations.registry.limits.in_flight
         self._send = send
         self._binary = binary
-        self._outbox: list[bytes] = []
+        self._outbox: list[str | bytes] = []
         self._outbox_ready = asyncio.Event()
         self._room = asyncio.Event()
         self._in_flight = 0
@@ -43,7 +47,7 @@ class Connection:
         except EnvhubError as error:
             self._queue(id_, failure(error))
             return
-        self._dispatcher.dispatch(frame, len(data), partial(self._queue, id_))
+        self._dispatcher.dispatch(frame, _JSON_GROWTH * len(data), partial(self._queue, id_))
 
     def _decode(self, data: bytes | str) -> Frame:
         if isinstance(data, str) == self._binary:
@@ -52,16 +56,28 @@ class Connection:
             )
         try:
             frame: Any = msgspec.msgpack.decode(data) if isinstance(data, bytes) else msgspec.json.decode(data)
+            if self._binary:
+                require_json(frame)
         except (msgspec.DecodeError, UnicodeError, TypeError, RecursionError) as error:
             raise InvalidRequest(f"the frame is not {'msgpack' if self._binary else 'JSON'}: {error}") from error
-        if not isinstance(frame, dict) or not all(isinstance(key, str) for key in frame):
+        if not isinstance(frame, dict):
             raise InvalidRequest("a frame is an object")
         return frame
 
     def _queue(self, id_: int | str | None, payload: bytes) -> None:
-        head = b"%d" % id_ if type(id_) is int else msgspec.json.encode(id_)
-        self._outbox.append(b'{"id":%b,%b}' % (head, payload))
+        self._outbox.append(self._encode(id_, payload))
         self._outbox_ready.set()
+
+    def _encode(self, id_: int | str | None, payload: bytes) -> str | bytes:
+        head = b"%d" % id_ if type(id_) is int else msgspec.json.encode(id_)
+        frame = b'{"id":%b,%b}' % (head, payload)
+        if not self._binary:
+            return frame.decode()
+        try:
+            return msgspec.msgpack.encode(msgspec.json.decode(frame))
+        except (msgspec.DecodeError, OverflowError) as error:
+            text = f"the reply has no msgpack form ({error}); it has one as JSON: connect with {SUBPROTOCOLS[0]}"
+            return self._encode(id_, failure(ServerError(text)))
 
     async def room(self) -> None:
         """Wait while the peer does not read its replies: its own sending then backs up, not our memory."""
@@ -76,15 +92,11 @@ class Connection:
             self._outbox_ready.clear()
             while self._outbox:
                 frames, self._outbox = self._outbox, []
+                kind = "bytes" if self._binary else "text"
                 for frame in frames:
-                    await self._send(self._encode(frame))
+                    await self._send({"type": "websocket.send", kind: frame})
                     self._in_flight -= 1
                 self._room.set()
-
-    def _encode(self, frame: bytes) -> dict[str, Any]:
-        if self._binary:
-            return {"type": "websocket.send", "bytes": msgspec.msgpack.encode(msgspec.json.decode(frame))}
-        return {"type": "websocket.send", "text": frame.decode()}
 
     def stop(self) -> None:
         """Drop what this connection waits for. Sessions and their steps go on."""
@@ -116,14 +128,19 @@ class WebSocketEndpoint:
         binary = chosen == "envhub.v1.msgpack"
         connection = Connection(self._operations, send, binary=binary, may_open=may_open)
         self._operations.registry.metrics.connections += 1
-        pump = asyncio.get_running_loop().create_task(connection.pump())
+        loop = asyncio.get_running_loop()
+        both = loop.create_task(connection.pump()), loop.create_task(self._receive(receive, connection))
         try:
-            await self._receive(receive, connection)
+            # Either's end is the connection's: a peer that left without reading makes the pump fail first.
+            ended, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            with suppress(OSError):  # what the pump meets then
+                ended.pop().result()
         finally:
             self._operations.registry.metrics.connections -= 1
             connection.stop()
-            pump.cancel()
-            await asyncio.gather(pump, return_exceptions=True)
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
 
     def _may_open(self, scope: Any) -> bool | None:
         """True with the server token, False without any, None with one that is not valid."""
