@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import from_json
 
 from envhub.sdk.errors import EnvironmentFailed, printable
 from envhub.sdk.messages import ImagePart, JsonObject, TextPart, ToolCall, ToolResultPart
@@ -149,8 +149,8 @@ def _as_object(call: ToolCall) -> JsonObject:
     given: Any = call.arguments
     if isinstance(given, str):
         try:
-            given = json.loads(given or "{}")
-        except (ValueError, RecursionError) as error:
+            given = from_json(given or "{}", allow_inf_nan=False)
+        except ValueError as error:
             raise ToolError(f"{call.name}: the arguments are not JSON: {error}") from error
     if not isinstance(given, dict):
         raise ToolError(f"{call.name}: the arguments must be a JSON object, not {type(given).__name__}")
