@@ -24,6 +24,7 @@ from .browser import (
     BrowserObservation,
     BrowserPool,
     BrowserSession,
+    FoundBrowser,
     Goto,
     PoolOptions,
     SessionOptions,
@@ -56,12 +57,12 @@ class Beginning:
 class Suite:
     """Sites and browsers that run. Made by `Suites`."""
 
-    def __init__(self, host: SitesHost, sites: Mapping[str, str], context: HostContext) -> None:
+    def __init__(self, host: SitesHost, found: FoundBrowser, sites: Mapping[str, str], context: HostContext) -> None:
         self.host = host
         self.sites = sites
         config = context.config
         self.pool = BrowserPool(
-            find_browser(os.environ.get("ENVHUB_CHROMIUM")),
+            found,
             self._new_access,
             self._drop_access,
             SessionOptions(hosts=frozenset(sites.values()), max_chars=int(config["max_chars"])),
@@ -152,10 +153,11 @@ class Suites:
 
     async def _start(self) -> Suite:
         context = self._context
+        found = find_browser(os.environ.get("ENVHUB_CHROMIUM"))  # first: it costs nothing to find out
         host = await SitesHost.start(context.cache_dir, context.run_dir / "sites", context.progress, hosts=self.sites)
         try:
-            suite = Suite(host, self.sites, context)
-            context.progress("starting the browser")
+            suite = Suite(host, found, self.sites, context)
+            context.progress(f"starting the browser {found}")
             await suite.pool.start()
             return suite
         except BaseException:

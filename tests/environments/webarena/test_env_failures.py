@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
-from web_server import Web, browsers_of, eventually
+from web_server import TOKEN, Web, browsers_of, eventually, serving
 
 from envhub.clients import connect
 from envhub.sdk import SandboxFailed
@@ -107,7 +107,41 @@ async def test_nothing_is_left_of_closed_ended_and_lost_sessions(web: Web) -> No
     await eventually(lambda: web.session_folders() == [])
 
 
-async def test_nothing_is_left_of_a_killed_server(web_folder: Path, tmp_path: Path) -> None:
+CLIENT = """
+import asyncio, sys
+from envhub.clients import connect
+
+async def main():
+    async with connect(sys.argv[1], sys.argv[2]) as client:
+        sessions = await asyncio.gather(*(client.open(task="webarena-0", lease_s=2) for _ in range(3)))
+        print(len(sessions), flush=True)
+        while True:
+            await asyncio.gather(*(session.step("goto [http://wiki.test/]") for session in sessions))
+
+asyncio.run(main())
+"""
+
+
+async def test_nothing_is_left_of_a_killed_client_after_its_leases(web: Web) -> None:
+    arguments = ["-c", CLIENT, web.client.url, TOKEN]
+    client = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
+    assert client.stdout is not None
+    assert await client.stdout.readline() == b"3\n"
+    assert len(web.session_folders()) == 3
+    client.kill()
+    await client.wait()
+    await eventually(lambda: web.suite.pool.sessions == 0)
+    await eventually(lambda: web.session_folders() == [])
+
+
+async def test_no_browser_is_told_before_anything_is_started(web_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENVHUB_CHROMIUM", "no-such-browser")
+    with pytest.raises(SandboxFailed, match="ENVHUB_CHROMIUM names no-such-browser"):
+        async with serving(web_folder):
+            pass
+
+
+async def test_nothing_is_left_of_a_killed_server(web_folder: Path) -> None:
     async with connect(str(web_folder)) as client:
         server = next(p for p in psutil.Process().children() if str(web_folder) in p.cmdline())
         assert client.url

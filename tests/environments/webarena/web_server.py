@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,9 @@ class Web:
 async def serving(folder: Path, **options: Any) -> AsyncIterator[Web]:
     """The folder on a free port, and a client."""
     chosen = ServeOptions(environments=(str(folder),), token=TOKEN, **options)
-    listener = socket.create_server(("127.0.0.1", 0))
-    async with open_server([load(str(folder))], chosen) as server:
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        server = await stack.enter_async_context(open_server([load(str(folder))], chosen))
         runner = uvicorn.Server(
             uvicorn.Config(server, lifespan="off", log_config=None, ws_max_size=2**24, timeout_graceful_shutdown=1)
         )
@@ -100,7 +101,6 @@ async def serving(folder: Path, **options: Any) -> AsyncIterator[Web]:
         finally:
             runner.should_exit = True
             await work
-            listener.close()
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
