@@ -122,7 +122,8 @@ class WebArena(BrowserTools, Environment):
     async def count_requests(self, *, refused: bool) -> int:
         """Requests of the session's browser, or only those for addresses that are none of the sites'."""
         requests = await self._open_visit.requests()
-        return sum(not refused or each.status == 403 for each in requests)
+        sites = tuple(f"http://{host}/" for host in self.shared.sites.values())
+        return sum(not refused or not each.url.startswith(sites) for each in requests)
 
     def _evidence(self) -> Evidence:
         visit = self._open_visit

@@ -109,7 +109,7 @@ class Suites:
     """The suite of this process, which is started anew when its sites have ended."""
 
     def __init__(self, context: HostContext) -> None:
-        self.sites: dict[str, str] = {str(name): str(host) for name, host in context.config["sites"].items()}
+        self.sites: dict[str, str] = {str(name): str(host).lower() for name, host in context.config["sites"].items()}
         self._context = context
         self._suite: Suite | None = None
         self._changing = asyncio.Lock()

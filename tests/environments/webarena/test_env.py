@@ -201,6 +201,18 @@ async def test_failed_grading_is_unresolved_and_never_zero(web: Web, task: str) 
         assert status.error["code"] == "grading"
 
 
+async def test_requests_to_other_addresses_are_refused_and_counted(web: Web) -> None:
+    async with web.client.session(task=HOME) as session:
+        reached = await web.page(session).evaluate(
+            "Promise.allSettled(['http://127.0.0.1:80/', 'http://example.com/'].map(a => fetch(a, {mode: 'no-cors'})))"
+            ".then(all => all.length)"
+        )
+        assert reached == 2
+        result = await session.step("stop [42]")
+        assert result.info["metrics"]["requests_refused"] == 2.0
+        assert result.reward == 1.0
+
+
 async def test_pages_show_the_tasks_time(web: Web) -> None:
     async with web.client.session(task="webarena-4") as session:
         assert await web.page(session).evaluate("new Date().toISOString()") == "2025-07-04T20:30:00.000Z"
