@@ -84,6 +84,8 @@ async def test_what_cannot_be_recorded_is_not_acknowledged(
         monkeypatch.undo()
         again = await driver.open(task="plain")
         assert (await driver.step(again, 0, {"message": "win"}))["result"]["reward"] == 1.0
+        (kept,) = read_trajectories((await driver.trajectory(opened)).split("\n"))  # nothing of the other's
+        assert (kept.session, len(kept.steps), kept.ended) == (opened["session"], 1, None)
         os.close(full)
     assert len(read_trajectories(next(tmp_path.glob("*.jsonl")))) == 2
 

@@ -15,7 +15,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -172,9 +171,11 @@ class JournalRecorder:
             reason = "the disk is full"
         except OSError as error:
             reason = error.strerror or str(error)
-        with suppress(OSError):  # no half line may stay: the next one starts on a line of its own
+        try:  # no half line may stay: the next one starts on a line of its own
             os.ftruncate(self._file, self.size - len(data))
-        self.size = os.fstat(self._file).st_size
+            self.size -= len(data)
+        except OSError:
+            self.size = os.fstat(self._file).st_size
         return ServerError(f"cannot write to {self.path}: {reason}; nothing of it was acknowledged")
 
     def read(self, offset: int, length: int) -> bytes:
