@@ -59,7 +59,9 @@ async def test_a_client_of_sessions_only_may_open_nothing(server: Any, options: 
             await client.open()
 
 
-@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://", "ws://127.0.0.1:1"])
+@pytest.mark.parametrize(
+    "address", ["ftp://127.0.0.1", "http://", "ws://127.0.0.1:1", "http://127.0.0.1:99999", "http://[::1"]
+)
 async def test_no_address_is_invalid(address: str) -> None:
     with pytest.raises(InvalidRequest, match="no address of a server"):
         async with connect(address, "some-token"):

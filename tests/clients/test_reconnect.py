@@ -8,6 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.typing import Subprotocol
 
 from envhub.clients import ConnectOptions, OpenOptions, RandomPolicy, Session, connect, rollouts
 from envhub.clients.codec import JsonCodec
@@ -234,3 +236,21 @@ async def test_rollouts_over_a_connection_that_keeps_breaking_are_the_same(
     assert [[step.result for step in one.steps] for one in broken] == [
         [step.result for step in one.steps] for one in calm
     ]
+
+
+async def test_a_server_that_accepts_and_hangs_up_is_not_dialled_without_end() -> None:
+    dialled: list[ServerConnection] = []
+
+    async def hang_up(connection: ServerConnection) -> None:
+        dialled.append(connection)
+        await connection.close()
+
+    async with serve(hang_up, "127.0.0.1", 0, subprotocols=[Subprotocol(JsonCodec.subprotocol)]) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        transport = WebSocketTransport(url, None, JsonCodec())
+        transport.hold("session", "token", lease_s=0.6)
+        await transport.start()
+        with pytest.raises(ConnectionLost, match="closes them unanswered|unanswered"):
+            await transport.request("get", {"session": "session"}, 30)
+        assert len(dialled) <= 6  # pauses of 0.05, 0.1, 0.2 s and on fit into the lease
+        await transport.close()

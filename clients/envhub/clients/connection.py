@@ -75,8 +75,10 @@ class Connection:
                 if token is not None:
                     raise InvalidRequest(f"a token goes with an address; the server for {url!r} makes its own")
                 url, token = await self._start_server(stack)
-            elif token is None and not self._options.get("sessions_only"):
-                token = _find_token(url)
+            else:
+                _check_address(url)
+                if token is None and not self._options.get("sessions_only"):
+                    token = _find_token(url)
             transport = self._transport(url, token)
             stack.push_async_callback(transport.close)
             await transport.start()
@@ -105,9 +107,6 @@ class Connection:
     def _transport(self, url: str, token: str | None) -> Transport:
         if "://" in self._target and "server_options" in self._options:
             raise InvalidRequest("server_options are for a server that connect starts; this one runs already")
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidRequest(f"{url!r} is no address of a server: use http://HOST:PORT or https://…")
         token = None if self._options.get("sessions_only") else token
         kind = self._options.get("transport", "websocket")
         # Imported here, since each costs a part of this package's import time and one is enough.
@@ -131,6 +130,16 @@ class Connection:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"connect() is not yet a client, so it has no {name!r}: use {USE}")
+
+
+def _check_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, half an IPv6 address
+        fits = False
+    if not fits:
+        raise InvalidRequest(f"{url!r} is no address of a server: use http://HOST:PORT or https://…")
 
 
 def _find_token(url: str) -> str:

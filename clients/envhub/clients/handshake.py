@@ -25,9 +25,10 @@ async def dial(url: str, token: str | None, codec: Codec) -> ClientConnection:
         ServerError: something else answers there.
     """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    scheme, _, place = url.rstrip("/").partition("://")
     try:
         return await connect(
-            "ws" + url.removeprefix("http").rstrip("/") + PATH,
+            f"{'wss' if scheme.lower() == 'https' else 'ws'}://{place}{PATH}",
             additional_headers=headers,
             subprotocols=[Subprotocol(codec.subprotocol)],
             compression=None,  # It costs more than the step it would carry.

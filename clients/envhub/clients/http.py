@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import httpx
 from pydantic_core import from_json
@@ -78,7 +80,7 @@ class HttpTransport:
         token = given.pop("token", None) or (held.token if held else self._token)
         if op == "batch":
             given["items"] = [self._with_token(item) for item in given["items"]]
-        path = route.path.format(session=session)
+        path = route.path.format(session=quote(str(session), safe=""))
         query = {name: value for name, value in given.items() if value is not None} if route.fields == "query" else None
         body = self._codec.encode(given) if route.fields == "body" else None
         patience_s = held.lease_s if held else UNHELD_PATIENCE_S
@@ -132,7 +134,8 @@ class HttpTransport:
 
     def _error(self, response: httpx.Response) -> EnvhubError:
         if response.headers.get("content-type", "").startswith(PROBLEM):
-            return from_problem(from_json(response.content))
+            with contextlib.suppress(ValueError, AttributeError):  # a problem document of somebody else's
+                return from_problem(from_json(response.content))
         where = f"{response.request.method} {response.request.url} answered {response.status_code}"
         if response.status_code in GATEWAY_TROUBLE:
             return ConnectionLost(where)

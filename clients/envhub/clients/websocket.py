@@ -129,43 +129,52 @@ class WebSocketTransport:
     async def _run(self, socket: ClientConnection | None) -> None:
         """Own the connection while anything needs one. The broad except: whatever goes wrong here must reach those
         who wait for replies."""
+        backoff: Backoff | None = None
         try:
             while True:
                 if socket is None:
-                    socket = await self._redial()
-                await self._converse(socket)
+                    socket, backoff = await self._redial(backoff)
+                if await self._converse(socket):
+                    backoff = None
                 socket = None
                 if not self._pending and not self._held:
                     return
         except Exception as error:
+            while isinstance(error, ExceptionGroup):
+                error = error.exceptions[0]
             known = error if isinstance(error, EnvhubError) else None
             self._fail(known or ServerError(f"the connection to {self._url} failed: {error!r}"))
             if known is None:
                 log.exception("the connection to %s failed", self._url)
 
-    async def _redial(self) -> ClientConnection:
-        backoff = Backoff(patience_s(self._held))
+    async def _redial(self, backoff: Backoff | None) -> tuple[ClientConnection, Backoff]:
+        """A new connection. With the backoff of one on which nothing was heard, after a pause: a peer that accepts and
+        hangs up must not be dialled without end."""
+        if backoff is not None and not await backoff.wait():
+            raise ConnectionLost(f"{self._url} accepts connections and closes them unanswered")
+        backoff = backoff or Backoff(patience_s(self._held))
         while True:
             try:
-                return await dial(self._url, self._token, self._codec)
+                return await dial(self._url, self._token, self._codec), backoff
             except ConnectionLost as error:
                 log.info("no connection to %s: %s", self._url, error)
                 if not await backoff.wait():
                     raise
 
-    async def _converse(self, socket: ClientConnection) -> None:
-        """Attach, send what is unanswered, and read replies until the connection ends."""
+    async def _converse(self, socket: ClientConnection) -> bool:
+        """Attach, send what is unanswered, and read replies until the connection ends; True where there were any."""
         attaching: dict[int, _Pending] = {}
         try:
             async with asyncio.TaskGroup() as group:
                 resuming = group.create_task(self._resume(socket, attaching))
-                await self._read(socket, attaching)
+                heard = await self._read(socket, attaching)
                 resuming.cancel()
         finally:
             self._socket = None
             await socket.close()
         if socket.close_code == FRAME_TOO_LARGE:
             self._refuse_largest()
+        return heard
 
     async def _resume(self, socket: ClientConnection, attaching: dict[int, _Pending]) -> None:
         sessions = list(self._held.items())
@@ -219,11 +228,13 @@ class WebSocketTransport:
         with contextlib.suppress(ConnectionClosed):
             await socket.send(pending.frame)
 
-    async def _read(self, socket: ClientConnection, attaching: dict[int, _Pending]) -> None:
-        decode, waiting = self._codec.decode, self._pending
+    async def _read(self, socket: ClientConnection, attaching: dict[int, _Pending]) -> bool:
+        """Take replies until the connection ends; True where there were any."""
+        decode, waiting, heard = self._codec.decode, self._pending, False
         try:
             while True:
                 reply = decode(await socket.recv())
+                heard = True
                 number = reply.get("id")
                 pending = waiting.get(number) or attaching.get(number)
                 if pending is None:
@@ -235,7 +246,8 @@ class WebSocketTransport:
                         pending.reply.set_exception(from_problem(reply["error"]))
         except ConnectionClosed as error:
             log.info("the connection to %s broke: %s", self._url, error)
-        except (ValueError, AttributeError, KeyError) as error:
+            return heard
+        except (ValueError, AttributeError, KeyError, TypeError) as error:
             raise ServerError(f"{self._url} sent a frame that is no reply of the protocol: {error}") from error
 
     def _unexpected(self, reply: JsonObject) -> None:
