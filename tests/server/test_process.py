@@ -225,7 +225,7 @@ async def test_a_close_that_hangs_is_killed(new: Opened) -> None:
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ("exit", "exited with code 3"),
+        ("exit", "raised SystemExit: 3"),
         ("_exit", "exited with code 4; its last words:\ngoing down"),
         ("raise", "raised ValueError: no good"),
         ("huge", "at most 67108864 are allowed"),
