@@ -11,6 +11,7 @@ import pytest
 from envhub.sdk.errors import EnvironmentFailed, ServerError, SessionEnded, StepTimeout
 from envhub.sdk.messages import Action
 from envhub.server import deadline
+from envhub.server.agent import Agent
 
 END = {"message": "end"}
 
@@ -148,11 +149,12 @@ async def test_an_agent_whose_caller_left_may_go_on(probe: Any, any_drive: Any) 
     async with any_drive(probe) as driver:
         opened = await driver.open(task="plain", driver="mcp")
         session = probe.registry.session(opened["session"])
-        left = asyncio.create_task(session.act(Action(message="sleep 0.2")))
+        agent = Agent(session)
+        left = asyncio.create_task(agent.act(Action(message="sleep 0.2")))
         while not session.running:
             await asyncio.sleep(0)
         left.cancel()
-        result = await session.act(Action(message="part"))
+        result = await agent.act(Action(message="part"))
         assert result.reward == 0.25
         assert session.steps == 2
 

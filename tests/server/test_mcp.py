@@ -151,7 +151,7 @@ async def test_a_stock_client_lists_and_calls_tools_and_the_steps_are_recorded(s
     status = server.registry.session(session.session).status()
     assert (status.state, status.end, status.steps) == ("ended", "terminated", 2)
     assert status.rewards == {"patience": 0.25, "solved": 1.0}
-    records = [json.loads(line) for line in server.registry.session(session.session).trajectory().splitlines()]
+    records = [json.loads(line) for line in server.registry.session(session.session).ledger.read().splitlines()]
     assert [record["record"] for record in records] == ["open", "step", "step", "end"]
     assert records[1]["action"]["tool_calls"][0]["name"] == "wait"
 

@@ -15,6 +15,7 @@ import pytest
 
 from envhub.sdk import Action, EnvironmentFailed, HostContext, Task, load
 from envhub.sdk.wire import OpenRequest
+from envhub.server.agent import Agent
 from envhub.server.app import open_server
 from envhub.server.config import ServeOptions
 from envhub.server.process import ProcessEpisode
@@ -275,8 +276,9 @@ async def test_a_step_deadline_of_the_server_kills_the_worker_and_gives_no_rewar
     async with open_server(environments, ServeOptions(environments=("trouble",))) as server:
         opened, _ = await server.registry.open(OpenRequest(driver="mcp", step_deadline_s=0.2))
         session, worker = server.registry.session(opened.session), int(opened.observation.text.split()[-1])
-        assert (await session.act(say("go"))).reward == 0.5
-        result = await session.act(say("hang"))
+        agent = Agent(session)
+        assert (await agent.act(say("go"))).reward == 0.5
+        result = await agent.act(say("hang"))
         assert (result.end, result.truncated, result.reward) == ("step_deadline", True, None)
         await wait_until_gone(worker)
         assert session.status().reward is None

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from envhub.server.outcome import Terms
+from envhub.server.terms import Terms
 
 Due = Literal["step_deadline", "lease_lost", "episode_time"]
 _NEVER = float("inf")

@@ -141,7 +141,7 @@ class Dispatcher:
         if op == "close":
             return self._operations.close(session, frame)
         _require_empty(op, frame)
-        return msgspec.json.encode({"jsonl": session.trajectory().decode()})
+        return msgspec.json.encode({"jsonl": session.ledger.read().decode()})
 
     def _spawn(self, work: Coroutine[Any, Any, bytes], reply: Reply) -> None:
         task = asyncio.get_running_loop().create_task(_answer_when_done(work, reply))

@@ -1,4 +1,4 @@
-"""Grading: the rubric's part of the last result, the return so far, and what becomes of both where grading fails."""
+"""Grading: the rubric's part of the last result, and what becomes of it where grading fails."""
 
 from __future__ import annotations
 
@@ -9,25 +9,6 @@ from envhub.sdk.messages import EndReason, StepResult
 from envhub.sdk.rubric import Score
 from envhub.server.deadline import within
 from envhub.server.episode import Episode
-
-
-class Tally:
-    """The return so far."""
-
-    __slots__ = ("parts", "total")
-
-    def __init__(self) -> None:
-        self.total: float | None = None
-        """None until a reward was given."""
-        self.parts: dict[str, float] = {}
-
-    def add(self, result: StepResult) -> None:
-        """Count a result's rewards."""
-        if result.reward is None:
-            return
-        self.total = (self.total or 0.0) + result.reward
-        for name, value in result.rewards.items():
-            self.parts[name] = self.parts.get(name, 0.0) + value
 
 
 def check_parts(result: StepResult) -> None:
@@ -82,4 +63,4 @@ def add_score(result: StepResult, score: Score | None) -> StepResult:
     return result.model_copy(update={"reward": math.fsum(parts.values()), "rewards": parts, "info": info})
 
 
-__all__ = ["Tally", "add_score", "check_parts", "grade"]
+__all__ = ["add_score", "check_parts", "grade"]

@@ -189,7 +189,7 @@ class HttpTransport:
         """The session's records so far, JSONL."""
         _no_unknown_query(request)
         session = self._session(session_id, authorization)
-        return Response(session.trajectory(), media_type="application/x-ndjson")
+        return Response(session.ledger.read(), media_type="application/x-ndjson")
 
     async def batch(self, request: Request, authorization: Authorization = None) -> Response:
         """Several operations, each with its own token."""

@@ -1,30 +1,16 @@
-"""Pieces of a session: what was agreed, one step's outcome, its record, and how a score joins the last result."""
+"""Outcome: one step of a session, its reply or its error, and its record."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pydantic_core import PydanticSerializationError
 
 from envhub.sdk.errors import EnvhubError, EnvironmentFailed, InvalidRequest, ServerError
 from envhub.sdk.messages import Action, StepResult, WireModel
-from envhub.sdk.wire import Driver
 from envhub.server.recording import Recorder
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What was agreed at open. Times in seconds."""
-
-    driver: Driver
-    max_turns: int
-    lease_s: float
-    step_s: float
-    grade_s: float
-    episode_s: float
 
 
 class Outcome:
@@ -136,4 +122,4 @@ def step_line(session: str, outcome: Outcome, result: bytes, duration_s: float) 
     )
 
 
-__all__ = ["Outcome", "Terms", "result_json", "step_line", "to_json"]
+__all__ = ["Outcome", "result_json", "step_line", "to_json"]

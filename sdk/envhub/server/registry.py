@@ -19,18 +19,20 @@ from envhub.sdk.errors import (
     ServerError,
     StepTimeout,
 )
-from envhub.sdk.task import Task, choose_task
+from envhub.sdk.task import Task
 from envhub.sdk.trajectory import OpenRecord
 from envhub.sdk.wire import Opened, OpenRequest
 from envhub.server.admission import Admission
+from envhub.server.agent import Agent
 from envhub.server.config import Limits
 from envhub.server.deadline import within
 from envhub.server.hosting import HostedEnvironment
+from envhub.server.ledger import Ledger
 from envhub.server.logging import get_logger
 from envhub.server.metrics import Metrics
-from envhub.server.outcome import Terms
 from envhub.server.recording import Recorder
 from envhub.server.session import Session
+from envhub.server.terms import Terms, agree, find_task
 from envhub.server.tokens import Tokens, bearer
 
 log = get_logger()
@@ -98,10 +100,10 @@ class Registry:
         except KeyError:
             raise NotFound(f"no session {id_!r} on this server; it may have ended long ago", session=id_) from None
 
-    def for_agent(self, session_id: str, authorization: str | None) -> Session:
+    def for_agent(self, session_id: str, authorization: str | None) -> Agent:
         """The session an agent's request is for."""
         self.tokens.require(bearer(authorization), "agent", session_id)
-        return self.session(session_id)
+        return Agent(self.session(session_id))
 
     # -- opening ----------------------------------------------------------------------------------------------
 
@@ -128,7 +130,7 @@ class Registry:
             if self.stopping:
                 raise ServerError("the server is stopping; it opens no session any more")
             hosted = self.environment(request.environment)
-            task, terms = _task(hosted, request), _terms(hosted, request)
+            task, terms = find_task(hosted, request), agree(hosted, request)
             await self.admission.take(min(request.wait_s, self.limits.wait_s))
             return await self._admitted(hosted, task, terms, request.key)
         except BaseException as error:
@@ -147,10 +149,10 @@ class Registry:
             self.admission.release()
             raise
         id_ = secrets.token_hex(10)
-        session = Session(id_, hosted, task, terms, episode, self, self.recorder.new_log())
+        session = Session(id_, hosted, task, terms, episode, self, Ledger(id_, self.recorder))
         try:
             await _reset(session, hosted.manifest.deadlines.open_s)
-            session.record(self._open_record(session))
+            session.ledger.begin(self._open_record(session))
         except BaseException:
             session.abandon()
             self._spawn(self._release(session))
@@ -276,31 +278,6 @@ class Registry:
         while self._tasks and time.monotonic() < deadline:  # a cancelled open leaves an environment to close
             await asyncio.wait(self._tasks, timeout=deadline - time.monotonic(), return_when=asyncio.FIRST_COMPLETED)
         self.recorder.close()
-
-
-def _task(hosted: HostedEnvironment, request: OpenRequest) -> Task:
-    if request.task is not None:
-        task = hosted.tasks.get(request.task)
-        if request.split is not None and request.split != task.split:
-            raise InvalidRequest(f"task {task.id!r} is in split {task.split!r}, not {request.split!r}")
-    else:
-        seed = secrets.randbits(31) if request.seed is None else request.seed
-        task = choose_task(hosted.tasks, request.split, seed)
-    return task if request.seed is None else task.model_copy(update={"seed": request.seed})
-
-
-def _terms(hosted: HostedEnvironment, request: OpenRequest) -> Terms:
-    manifest = hosted.manifest
-    if request.max_turns is not None and request.max_turns > manifest.max_turns:
-        raise InvalidRequest(f"max_turns {request.max_turns} is over {manifest.name}'s own {manifest.max_turns}")
-    return Terms(
-        driver=request.driver,
-        max_turns=request.max_turns or manifest.max_turns,
-        lease_s=request.lease_s or manifest.deadlines.lease_s,
-        step_s=request.step_deadline_s or manifest.deadlines.step_s,
-        grade_s=manifest.deadlines.grade_s,
-        episode_s=request.episode_deadline_s or manifest.deadlines.episode_s,
-    )
 
 
 async def _reset(session: Session, open_s: float) -> None:

@@ -19,16 +19,17 @@ from envhub.sdk.errors import (
     ServerError,
     SessionEnded,
 )
-from envhub.sdk.messages import Action, EndReason, JsonObject, Message, Observation, StepResult
+from envhub.sdk.messages import Action, EndReason, JsonObject, Observation, StepResult
 from envhub.sdk.task import Task
-from envhub.sdk.trajectory import TRAINABLE, EndRecord, OpenRecord
-from envhub.sdk.wire import Driver, SessionStatus, Stepped
+from envhub.sdk.trajectory import TRAINABLE
+from envhub.sdk.wire import Driver, SessionStatus
 from envhub.server.clock import Clock, Due
 from envhub.server.episode import Episode
-from envhub.server.grading import Tally, check_parts, grade
+from envhub.server.grading import check_parts, grade
 from envhub.server.hosting import HostedEnvironment
-from envhub.server.outcome import Outcome, Terms, result_json, step_line, to_json
-from envhub.server.recording import Log, Recorder
+from envhub.server.ledger import Ledger
+from envhub.server.outcome import Outcome
+from envhub.server.terms import Terms
 
 NOTHING = Observation()
 Cut = Literal["step_deadline", "closed", "lease_lost"]
@@ -36,8 +37,6 @@ Cut = Literal["step_deadline", "closed", "lease_lost"]
 
 class Owner(Protocol):
     """What a session tells the registry."""
-
-    recorder: Recorder
 
     def spawn(self, work: asyncio.Task[None]) -> None:
         """Hold a task until it is done."""
@@ -57,15 +56,13 @@ class Session:
         "_episode",
         "_expiring",
         "_last",
-        "_log",
         "_owner",
-        "_tally",
-        "_turn",
         "_work",
         "end",
         "error",
         "hosted",
         "id",
+        "ledger",
         "observation",
         "opened_s",
         "steps",
@@ -74,10 +71,17 @@ class Session:
     )
 
     def __init__(
-        self, id_: str, hosted: HostedEnvironment, task: Task, terms: Terms, episode: Episode, owner: Owner, log: Log
+        self,
+        id_: str,
+        hosted: HostedEnvironment,
+        task: Task,
+        terms: Terms,
+        episode: Episode,
+        owner: Owner,
+        ledger: Ledger,
     ) -> None:
         self.id, self.hosted, self.task, self.terms = id_, hosted, task, terms
-        self._episode, self._owner, self._log = episode, owner, log
+        self._episode, self._owner, self.ledger = episode, owner, ledger
         self.observation = NOTHING
         self.opened_s = time.time()
         self.steps = 0
@@ -85,9 +89,7 @@ class Session:
         self.error: EnvhubError | None = None
         self._last: Outcome | None = None
         self._work: asyncio.Task[None] | None = None
-        self._turn: asyncio.Lock | None = None
         self._ended_event: asyncio.Event | None = None
-        self._tally = Tally()
         self._clock = Clock(terms, self._due)
         self._expiring = False
 
@@ -104,10 +106,6 @@ class Session:
         """Stop the clocks of a session whose open failed; nobody ever saw it."""
         self.end = "error"
         self._clock.stop()
-
-    def record(self, record: OpenRecord) -> None:
-        """Write the episode's first record."""
-        self._log.append(to_json(record))
 
     # -- stepping ---------------------------------------------------------------------------------------------
 
@@ -138,16 +136,11 @@ class Session:
         self._work = asyncio.get_running_loop().create_task(self._run(outcome, self._clock.step_begins()))
         return outcome
 
-    async def act(self, action: Action, driver: Driver = "mcp") -> StepResult:
-        """Take the next index, after whatever runs now: how an agent's tool calls become steps."""
-        if self._turn is None:
-            self._turn = asyncio.Lock()
-        async with self._turn:
-            if self._last is not None and not self._last.done:  # of a caller that left
-                with suppress(EnvhubError):
-                    await self._last.wait()
-            reply = await self.submit(self.steps, action, driver).wait()
-        return Stepped.model_validate_json(reply).result
+    async def idle(self) -> None:
+        """Return once no step is being worked on."""
+        while self._last is not None and not self._last.done:
+            with suppress(EnvhubError):
+                await self._last.wait()
 
     @property
     def running(self) -> bool:
@@ -203,21 +196,20 @@ class Session:
         if result.end is not None:  # the host alone says how an episode ends
             result = result.model_copy(update={"end": None})
         duration_s = time.monotonic() - started
-        answer, kept = result_json(result, self._owner.recorder)
-        line = step_line(self.id, outcome, kept, duration_s)
+        answer, line = self.ledger.entry(outcome, result, duration_s)
         self._stepped(result, duration_s)
-        self._log.append_soon(line, partial(self._recorded, outcome, answer))
+        self.ledger.write_soon(line, partial(self._recorded, outcome, answer))
 
     def _write_now(self, outcome: Outcome, result: StepResult, started: float) -> bytes:
         """Record a last step; its answer, to be given once the episode has ended."""
         duration_s = time.monotonic() - started
-        answer, kept = result_json(result, self._owner.recorder)
-        self._log.append(step_line(self.id, outcome, kept, duration_s))
+        answer, line = self.ledger.entry(outcome, result, duration_s)
+        self.ledger.write(line)
         self._stepped(result, duration_s)
         return answer
 
     def _stepped(self, result: StepResult, duration_s: float) -> None:
-        self._tally.add(result)
+        self.ledger.count(result)
         self._clock.step_ends()
         self._owner.stepped(self, duration_s)
 
@@ -276,7 +268,7 @@ class Session:
         result, end = await self._graded(StepResult(observation=NOTHING), "episode_time")
         if self.end is not None:
             return
-        self._tally.add(result)
+        self.ledger.count(result)
         self._finish(end, result=result)
 
     def _finish(
@@ -290,13 +282,7 @@ class Session:
         self.end = end
         self.error = error or self.error
         self._clock.stop()
-        record = EndRecord(
-            session=self.id, end=end, error=self._problem(), ended_s=time.time(), result=result, action=action
-        )
-        try:
-            self._log.append(to_json(record))
-        except EnvhubError as failure:
-            self.error = failure
+        self.error = self.ledger.end(end, self._problem(), result, action) or self.error
         if self._ended_event is not None:
             self._ended_event.set()
         self._owner.ended(self)
@@ -363,38 +349,12 @@ class Session:
             driver=self.terms.driver,
             steps=self.steps,
             running=self.running,
-            reward=self._tally.total if rewarded else None,
-            rewards=dict(self._tally.parts) if rewarded else {},
+            reward=self.ledger.total if rewarded else None,
+            rewards=dict(self.ledger.parts) if rewarded else {},
             end=self.end,
             error=self._problem(),
             lease_left_s=self._clock.lease_left_s if self.end is None else 0.0,
         )
-
-    def trajectory(self) -> bytes:
-        """Its records so far, JSONL."""
-        return self._log.read()
-
-    # What the MCP endpoint needs of a session.
-
-    @property
-    def driver(self) -> Driver:
-        """Who advances it."""
-        return self.terms.driver
-
-    @property
-    def ended(self) -> bool:
-        """The episode is over."""
-        return self.end is not None
-
-    @property
-    def prompt(self) -> tuple[Message, ...]:
-        """The task's prompt."""
-        return self.task.prompt
-
-    @property
-    def first_observation(self) -> Observation:
-        """What reset returned."""
-        return self.observation
 
 
 __all__ = ["Owner", "Session"]
