@@ -14,10 +14,10 @@ from envhub.server.recording import Done, Recorder
 class Ledger:
     """The records of one session, and the return so far."""
 
-    __slots__ = ("_log", "_recorder", "_session", "parts", "total")
+    __slots__ = ("_log", "_recorder", "parts", "session", "total")
 
     def __init__(self, session: str, recorder: Recorder) -> None:
-        self._session, self._recorder, self._log = session, recorder, recorder.new_log()
+        self.session, self._recorder, self._log = session, recorder, recorder.new_log()
         self.total: float | None = None
         """None until a reward was given."""
         self.parts: dict[str, float] = {}
@@ -33,7 +33,7 @@ class Ledger:
             EnvironmentFailed: the result has no JSON form.
         """
         answer, kept = result_json(result, self._recorder)
-        return answer, step_line(self._session, outcome, kept, duration_s)
+        return answer, step_line(self.session, outcome, kept, duration_s)
 
     def write(self, line: bytes) -> None:
         """Write a line now.
@@ -60,7 +60,7 @@ class Ledger:
     ) -> EnvhubError | None:
         """Write the last record; why it could not be, where it could not."""
         record = EndRecord(
-            session=self._session, end=end, error=problem, ended_s=time.time(), result=result, action=action
+            session=self.session, end=end, error=problem, ended_s=time.time(), result=result, action=action
         )
         try:
             self._log.append(to_json(record))

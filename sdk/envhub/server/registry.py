@@ -148,8 +148,8 @@ class Registry:
         except BaseException:
             self.admission.release()
             raise
-        id_ = secrets.token_hex(10)
-        session = Session(id_, hosted, task, terms, episode, self, Ledger(id_, self.recorder))
+        ledger = Ledger(secrets.token_hex(10), self.recorder)
+        session = Session(hosted, task, terms, episode, self, ledger)
         try:
             await _reset(session, hosted.manifest.deadlines.open_s)
             session.ledger.begin(self._open_record(session))

@@ -31,7 +31,6 @@ from envhub.server.ledger import Ledger
 from envhub.server.outcome import Outcome
 from envhub.server.terms import Terms
 
-NOTHING = Observation()
 Cut = Literal["step_deadline", "closed", "lease_lost"]
 
 
@@ -71,18 +70,11 @@ class Session:
     )
 
     def __init__(
-        self,
-        id_: str,
-        hosted: HostedEnvironment,
-        task: Task,
-        terms: Terms,
-        episode: Episode,
-        owner: Owner,
-        ledger: Ledger,
+        self, hosted: HostedEnvironment, task: Task, terms: Terms, episode: Episode, owner: Owner, ledger: Ledger
     ) -> None:
-        self.id, self.hosted, self.task, self.terms = id_, hosted, task, terms
+        self.id, self.hosted, self.task, self.terms = ledger.session, hosted, task, terms
         self._episode, self._owner, self.ledger = episode, owner, ledger
-        self.observation = NOTHING
+        self.observation = Observation()
         self.opened_s = time.time()
         self.steps = 0
         self.end: EndReason | None = None
@@ -231,21 +223,20 @@ class Session:
         """End the episode from outside, without a reward. A running step is stopped and answered."""
         if self.end is not None:
             return
-        outcome, work = self._last, self._work
-        if reason == "step_deadline" and outcome is not None:
-            self._time_out(outcome)
+        if reason == "step_deadline" and self._last is not None:
+            self._time_out(self._last)
         if self.end is None:
             self._finish(reason)
-        if outcome is not None:
-            outcome.refuse(self._over())
-        if work is not None and not work.done():
-            work.cancel()
+        self._stop_work(self._over())
 
     def abort(self, error: EnvhubError) -> None:
         """End the episode because something it stands on failed."""
         if self.end is not None:
             return
         self._finish("error", error)
+        self._stop_work(error)
+
+    def _stop_work(self, error: EnvhubError) -> None:
         if self._last is not None:
             self._last.refuse(error)
         if self._work is not None and not self._work.done():
@@ -265,7 +256,7 @@ class Session:
 
     async def expire(self) -> None:
         """The episode's time is up between two steps: truncated, graded at the cut."""
-        result, end = await self._graded(StepResult(observation=NOTHING), "episode_time")
+        result, end = await self._graded(StepResult(observation=Observation()), "episode_time")
         if self.end is not None:
             return
         self.ledger.count(result)
@@ -289,9 +280,8 @@ class Session:
 
     async def release(self) -> None:
         """Close the environment. Called once, by the registry."""
-        work = self._work
-        if work is not None and not work.done():
-            await asyncio.wait([work], timeout=5.0)
+        if self._work is not None:
+            await asyncio.wait([self._work], timeout=5.0)
         await self._episode.close()
 
     def _over(self) -> EnvhubError:
@@ -332,11 +322,9 @@ class Session:
             return
         if self._ended_event is None:
             self._ended_event = asyncio.Event()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
                 await self._ended_event.wait()
-        except TimeoutError:
-            return
 
     def status(self) -> SessionStatus:
         """What the control side may know."""
