@@ -192,7 +192,7 @@ async def test_odd_requests_are_problems_with_their_own_status(probe: Any, metho
 @pytest.mark.parametrize("path", ["/", "/metrics", "/openapi.json", "/v1/info"])
 async def test_odd_authorization_is_unauthorized(probe: Any, header: str, path: str) -> None:
     async with httpx.AsyncClient(base_url=probe.url) as client:
-        reply = await client.get(path, headers={"Authorization": header.encode("latin-1")})
+        reply = await client.get(path, headers={b"Authorization": header.encode("latin-1")})
         assert (reply.status_code, reply.json()["code"]) == (401, "unauthorized")
 
 
