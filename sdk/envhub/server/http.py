@@ -35,14 +35,14 @@ from envhub.server.tokens import bearer
 
 def problem_response(error: EnvhubError) -> Response:
     """An error as application/problem+json."""
-    headers = {}
+    body = msgspec.json.encode(error.to_problem())
+    response = Response(body, error.status, media_type="application/problem+json")
     if error.retry_after_s is not None:
-        headers["Retry-After"] = str(math.ceil(error.retry_after_s))
+        response.headers["Retry-After"] = str(math.ceil(error.retry_after_s))
     if isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = 'Bearer realm="envhub", Basic realm="envhub"'
-    return Response(
-        msgspec.json.encode(error.to_problem()), error.status, headers, media_type="application/problem+json"
-    )
+        for scheme in ("Bearer", "Basic"):  # a header each: Chromium reads one challenge a header, and no list of them
+            response.headers.append("WWW-Authenticate", f'{scheme} realm="envhub"')
+    return response
 
 
 def _json(body: bytes, status: int = 200) -> Response:
