@@ -228,7 +228,7 @@ async def test_a_close_that_hangs_is_killed(new: Opened) -> None:
     [
         ("exit", "raised SystemExit: 3"),
         ("_exit", "exited with code 4; its last words:\ngoing down"),
-        ("raise", "raised ValueError: no good"),
+        ("raise", "raised ValueError: no good (env.py:"),
         ("huge", "at most 67108864 are allowed"),
         ("nan", "raised ValidationError"),
         ("hangup", "the worker process"),

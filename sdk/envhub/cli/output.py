@@ -58,6 +58,8 @@ def report(error: EnvhubError, as_json: bool) -> None:
 
 def _place_of(error: BaseException) -> str:
     """Where others' code failed, for its author: file, line and text of the innermost frame."""
+    if isinstance(error, SyntaxError) and error.filename:  # its frames are the importer's
+        return f"at {error.filename}:{error.lineno}: {(error.text or '').strip()}"
     frames = traceback.extract_tb(error.__traceback__)
     return f"at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else repr(error)
 

@@ -18,6 +18,7 @@ from typing import Any
 from envhub.sdk.environment import Environment
 from envhub.sdk.errors import EnvironmentFailed, ManifestError, NotFound
 from envhub.sdk.manifest import FILE_NAME, Manifest, read_manifest
+from envhub.sdk.origin import MOUNTED, told
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,13 @@ def _import(folder: Path, module_name: str) -> ModuleType:
         hint = f"add what provides it to `requirements` in {FILE_NAME}"
         raise EnvironmentFailed(f"{folder.name} needs the Python module {missing!r}; {hint}") from error
     except Exception as error:
-        raise EnvironmentFailed(f"{folder.name}: importing {module_name}.py raised {error!r}") from error
+        raise EnvironmentFailed(f"{folder.name}: importing {module_name}.py raised {told(error)}") from error
 
 
 def mount(folder: Path) -> str:
     """Make a folder importable under a private package name, and return that name."""
     resolved = folder.resolve()
-    name = f"envhub_mounted_{hashlib.sha256(str(resolved).encode()).hexdigest()[:16]}"
+    name = f"{MOUNTED}{hashlib.sha256(str(resolved).encode()).hexdigest()[:16]}"
     if name not in sys.modules:
         package = ModuleType(name, f"The environment in {resolved.name}.")
         package.__path__ = [str(resolved)]

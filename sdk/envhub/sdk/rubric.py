@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from envhub.sdk.errors import GradingFailed
+from envhub.sdk.origin import told
 
 Grader = Callable[[Any], float | Awaitable[float]]
 """(environment) -> value; plain or async."""
@@ -85,7 +86,7 @@ async def _graded(part: Criterion, environment: Any) -> float:
         value = part.grade(environment)
         number = float(await value if inspect.isawaitable(value) else value)
     except Exception as error:
-        raise GradingFailed(f"criterion {part.name!r} raised {type(error).__name__}: {error}") from error
+        raise GradingFailed(f"criterion {part.name!r} raised {told(error)}") from error
     if not math.isfinite(number * part.weight):
         raise GradingFailed(f"criterion {part.name!r} gave {number} (weight {part.weight}), not a finite number")
     return number

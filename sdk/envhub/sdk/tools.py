@@ -13,6 +13,7 @@ from pydantic_core import from_json
 
 from envhub.sdk.errors import EnvironmentFailed, printable
 from envhub.sdk.messages import ImagePart, JsonObject, TextPart, ToolCall, ToolResultPart
+from envhub.sdk.origin import told
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Content = str | TextPart | ImagePart | tuple[TextPart | ImagePart, ...]
@@ -166,10 +167,10 @@ async def call_tool(owner: object, tools: dict[str, Tool], call: ToolCall) -> To
         chosen = tools[call.name]
         content = await _run(owner, chosen, read_arguments(chosen, call))
     except ToolError as error:
-        told = TextPart(text=printable(str(error)))
-        return ToolResultPart(name=call.name, call_id=call.id, content=(told,), is_error=True)
+        text = TextPart(text=printable(str(error)))
+        return ToolResultPart(name=call.name, call_id=call.id, content=(text,), is_error=True)
     except (SystemExit, KeyboardInterrupt) as error:  # beside other calls it would end the whole process
-        raise EnvironmentFailed(f"the tool {call.name!r} raised {type(error).__name__}: {error}") from error
+        raise EnvironmentFailed(f"the tool {call.name!r} raised {told(error)}") from error
     return ToolResultPart(name=call.name, call_id=call.id, content=_as_content(chosen, content))
 
 

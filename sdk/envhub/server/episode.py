@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from envhub.sdk.environment import Environment
 from envhub.sdk.errors import EnvhubError, EnvironmentFailed
 from envhub.sdk.messages import Action, JsonObject, Observation, StepResult
+from envhub.sdk.origin import told
 from envhub.sdk.rubric import Score
 from envhub.sdk.task import Task
 
@@ -120,7 +121,7 @@ def failed(error: BaseException) -> EnvhubError:
         error = error.exceptions[0]
     if isinstance(error, EnvhubError):
         return error
-    return EnvironmentFailed(f"the environment raised {type(error).__name__}: {error}")
+    return EnvironmentFailed(f"the environment raised {told(error)}")
 
 
 def _being_cancelled() -> bool:
