@@ -38,10 +38,16 @@ def test_a_short_token_is_refused(run) -> None:
 
 @pytest.mark.parametrize(
     ("pair", "words"),
-    [("slip", "write key=value"), ("slipp=1", "did you mean slip?"), ("wind=1", "it has progress_reward, slip")],
+    [
+        ("slip", "write key=value"),
+        ("slipp=1", "did you mean slip?"),
+        ("wind=1", "it has progress_reward, slip"),
+        ("slip=much", "has a number there, as 0.0, and not text"),
+        ("slip=true", "has a number there, as 0.0, and not true or false"),
+    ],
 )
 def test_config_that_cannot_be_is_explained(run, pair: str, words: str) -> None:
-    done = run("serve", "frozen-lake", "--config", pair)
+    done = run("serve", "frozen-lake", "--port", "0", "--config", pair)
     assert done.returncode == 1
     assert words in done.stderr
 

@@ -87,7 +87,7 @@ def configured(manifest: Manifest, overrides: JsonObject) -> JsonObject:
     """The manifest's [config] with overrides; a dotted key reaches into tables.
 
     Raises:
-        InvalidRequest: a key the manifest does not have.
+        InvalidRequest: a key the manifest does not have, or a value of another kind than its own.
     """
     config: JsonObject = {key: dict(v) if isinstance(v, dict) else v for key, v in manifest.config.items()}
     for key, value in overrides.items():
@@ -98,8 +98,20 @@ def configured(manifest: Manifest, overrides: JsonObject) -> JsonObject:
         if not isinstance(table, dict) or last not in table:
             known = ", ".join(manifest.config) or "none"
             raise InvalidRequest(f"{manifest.name} has no config key {key!r}; it has {known}")
+        if _kind(value) != _kind(table[last]):
+            raise InvalidRequest(
+                f"config {key}={value}: {manifest.name} has {_kind(table[last])} there, as {table[last]!r}, "
+                f"and not {_kind(value)}"
+            )
         table[last] = value
     return config
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {int: "a number", float: "a number", str: "text", list: "a list", dict: "a table"}
+    return kinds.get(type(value), type(value).__name__)
 
 
 __all__ = ["HostedEnvironment", "configured", "host"]
