@@ -43,7 +43,7 @@ def test_quick_commands_import_neither_server_nor_sdk(arguments: list[str]) -> N
 
 
 def test_version_is_told_to_people_and_machines(run) -> None:
-    assert run("version").stdout == "envhub 0.1.0\n"
+    assert run("version").stdout == run("--version").stdout == "envhub 0.1.0\n"
     assert json.loads(run("version", "--json").stdout)["envhub"] == "0.1.0"
 
 
@@ -104,6 +104,12 @@ def test_tasks_are_paged_and_private_parts_left_out(run) -> None:
     assert "train-5" in run("tasks", "./my-env", "--split", "train", "--offset", "4").stdout
 
 
+def test_tasks_show_what_each_asks_and_not_what_all_share(run) -> None:
+    shown = run("tasks", "webarena", "--limit", "3").stdout
+    assert shown.count("Your task: ") == 3
+    assert "The sites:" not in shown
+
+
 def test_tasks_of_an_unknown_split_name_the_splits(run) -> None:
     done = run("tasks", "frozen-lake", "--split", "dev")
     assert done.returncode == 1
@@ -141,6 +147,19 @@ def test_code_that_raises_is_told_with_its_line(run, tmp_path: Path) -> None:
     assert "importing env.py raised ValueError" in done.stderr
     assert f"at {tmp_path / 'thing' / 'env.py'}:2: math.sqrt(-1)" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_syntax_error_is_told_with_its_line(run, tmp_path: Path) -> None:
+    _environment(tmp_path / "thing", "", "import math\ndef broken(:\n")
+    done = run("serve", "./thing", "--port", "0")
+    assert "importing env.py raised SyntaxError" in done.stderr
+    assert f"at {tmp_path / 'thing' / 'env.py'}:2: def broken(:" in done.stderr
+
+
+def test_a_server_that_is_not_there_is_told_before_its_token(run) -> None:
+    done = run("info", "http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert "`envhub serve NAME` would start one" in done.stderr
 
 
 def test_failures_reach_machines_as_a_problem_document(run) -> None:

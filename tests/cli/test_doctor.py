@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from envhub.cli.doctor import check_extra, check_home
+from envhub.cli.doctor import check_browser, check_extra, check_home
 
 
 def test_this_machine_has_all_that_is_required(run) -> None:
@@ -40,3 +40,20 @@ def test_an_extra_with_nothing_installed_names_the_command() -> None:
     check = check_extra("serve", required=True)
     assert check.ok
     assert check.fix == "pip install 'envhub[serve]'"
+
+
+def test_a_headless_shell_is_a_browser(tmp_path: Path, monkeypatch) -> None:
+    shell = tmp_path / "chromium-headless-shell"
+    shell.touch(mode=0o755)
+    monkeypatch.delenv("ENVHUB_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert check_browser().found == str(shell)
+
+
+def test_a_named_browser_wins_and_must_be_there(tmp_path: Path, monkeypatch) -> None:
+    mine = tmp_path / "mine"
+    monkeypatch.setenv("ENVHUB_CHROMIUM", str(mine))
+    assert not check_browser().ok
+    assert check_browser().fix == "unset ENVHUB_CHROMIUM"
+    mine.touch(mode=0o755)
+    assert check_browser().found == str(mine)

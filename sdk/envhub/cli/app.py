@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from envhub.cli import catalogue
@@ -25,11 +27,30 @@ The exit status is 0, 1 where something failed, and 2 where the command line is 
 """
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+def _options(
+    show: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version of envhub.")
+    ] = False,
+) -> None:
+    """What may stand before the command."""
+
+
 def make_app() -> typer.Typer:
     """The command line with all its commands."""
     app = typer.Typer(
-        help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
+    app.callback(help=HELP)(_options)
     app.command("serve")(serve)
     app.command("list")(catalogue.list_environments)
     app.command("info")(catalogue.info)

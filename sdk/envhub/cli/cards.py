@@ -67,9 +67,10 @@ def print_tasks(page: Mapping[str, Any]) -> None:
 
 
 def _asks(task: Mapping[str, Any]) -> str:
+    """What the task asks: the last paragraph of its prompt, since what all tasks share comes before."""
     contents = [message["content"] for message in task["prompt"] if message["role"] == "user"]
-    text = " ".join(content for content in contents if isinstance(content, str))
-    line = " ".join(text.split())
+    text = "\n\n".join(content for content in contents if isinstance(content, str))
+    line = " ".join(text.rstrip().rpartition("\n\n")[2].split())
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 

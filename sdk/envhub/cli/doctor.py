@@ -20,7 +20,14 @@ from envhub.cli.output import AsJson, console, print_json
 MIN_PYTHON = (3, 11)
 MIN_DISK_MB = 2048
 DEFAULT_PORT = 8400
-BROWSERS = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome")
+BROWSERS = (
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,11 @@ def check_uv() -> Check:
 
 
 def check_browser() -> Check:
-    """A Chrome or Chromium, on the path or in Playwright's cache."""
+    """A Chrome or Chromium: the one that is named, on the path, or in Playwright's cache."""
+    named = os.environ.get("ENVHUB_CHROMIUM")
+    if named and shutil.which(named) is None:
+        seen = f"ENVHUB_CHROMIUM names {named}, which is not an executable file"
+        return Check("browser", False, seen, "unset ENVHUB_CHROMIUM", required=False)
     found = next(_browsers(), None)
     fix = "playwright install chromium    (or, on Debian: apt-get install chromium)"
     seen = found or "no Chrome or Chromium, which webarena needs"
@@ -114,7 +125,8 @@ def check_browser() -> Check:
 
 
 def _browsers() -> Iterator[str]:
-    yield from filter(None, map(shutil.which, BROWSERS))
+    named = os.environ.get("ENVHUB_CHROMIUM")
+    yield from filter(None, map(shutil.which, (named, *BROWSERS) if named else BROWSERS))
     cache = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright"
     yield from (str(each) for each in sorted(Path(cache).glob("chromium*")) if each.is_dir())
 

@@ -141,7 +141,9 @@ def _greet(url: str, found: Found, token_given: bool) -> None:
     out.print(f"  token    {where}; clients of yours on this machine find it")
     out.print(f"  status   {url}/ in a browser, with any user name and the token as password\n")
     out.print("  from envhub.clients import connect", style="cyan")
-    out.print(f'  async with connect("{url}") as client, client.session() as session: …', style="cyan", markup=False)
+    which = f'environment="{found[0][1].name}"' if len(found) > 1 else ""
+    line = f'  async with connect("{url}") as client, client.session({which}) as session: …'
+    out.print(line, style="cyan", markup=False)
     out.print("\n  Ctrl-C stops it.", style="dim")
 
 
