@@ -146,8 +146,8 @@ def _find_token(url: str) -> str:
     token = find_server_token(url)
     if token is None:
         raise Unauthorized(
-            f"no token for {url}: none was given and no server of this user in {servers_dir()} has this address; "
-            "pass connect(url, token=…), which `envhub serve` printed at its start"
+            f"no token for {url}: no server of this user in {servers_dir()} has this address. Start one with "
+            "`envhub serve NAME`; for a server of another user or machine pass connect(url, token=…)"
         )
     return token
 

@@ -77,5 +77,11 @@ class SessionContext:
     def __await__(self) -> NoReturn:
         raise TypeError("use `async with client.session(…)`, or `await client.open(…)` and close it yourself")
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"client.session() is not yet a session, so it has no {name!r}: use `async with client.session(…) as "
+            "session`, or `await client.open(…)` and close it yourself"
+        )
+
 
 __all__ = ["OpenOptions", "SessionContext", "open_fields"]

@@ -39,7 +39,10 @@ def read_page(url: str, token: str | None, **query: str | int | None) -> dict[st
 def _client(url: str, token: str | None) -> httpx.Client:
     found = token or find_server_token(url)
     if found is None:
-        raise Unauthorized(f"no token for {url}: give --token (one of yours on this machine would be found by itself)")
+        raise Unauthorized(
+            f"no token for {url}: no server of yours on this machine has this address, as `envhub serve NAME` would "
+            "start one; for a server of somebody else's give --token"
+        )
     return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {found}"}, timeout=TIMEOUT_S)
 
 

@@ -34,7 +34,10 @@ def at_url(target: str, token: str | None) -> AbstractAsyncContextManager[Api]:
     url = urldefrag(target).url.rstrip("/")
     token = token or find_server_token(url)
     if token is None:
-        raise Unauthorized(f"no token for {url}: give one with --token, or run this as the user who started the server")
+        raise Unauthorized(
+            f"no token for {url}: no server of yours on this machine has this address, as `envhub serve NAME` would "
+            "start one; for a server of somebody else's give --token"
+        )
     return connect_api(url, token)
 
 
