@@ -211,6 +211,8 @@ class Registry:
         log.info(
             "session ended",
             session=session.id,
+            environment=session.hosted.name,
+            task=session.task.id,
             end=session.end,
             steps=session.steps,
             error=session.error.message if session.error else None,
