@@ -12,9 +12,13 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from envhub.sdk import read_trajectories
+from envhub.sdk import Observation, StepResult, read_trajectories
 from envhub.sdk.errors import ServerError
+from envhub.server.outcome import result_json
+from envhub.server.recording import MemoryRecorder
 
 PROBE = Path(__file__).parent / "environments" / "probe"
 
@@ -115,3 +119,12 @@ def test_every_acknowledged_step_survives_kill_9(tmp_path: Path) -> None:
     (trajectory,) = read_trajectories(next(tmp_path.glob("*.jsonl")))
     assert [step.index for step in trajectory.steps] == list(range(10))
     assert (trajectory.end, trajectory.reward) == (None, None)
+
+
+@given(text=st.text(), reward=st.none() | st.floats(allow_nan=False, allow_infinity=False))
+def test_a_plain_result_written_by_hand_is_what_the_model_would_write(text: str, reward: float | None) -> None:
+    result = StepResult(observation=Observation.of(text), reward=reward)
+    answered, kept = result_json(result, MemoryRecorder())
+    assert StepResult.model_validate_json(answered) == result
+    assert list(json.loads(answered)) == list(json.loads(result.model_dump_json()))
+    assert kept == answered

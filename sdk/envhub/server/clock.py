@@ -74,11 +74,6 @@ class Clock:
         """Seconds until the lease ends."""
         return max(0.0, self.lease_due - time.monotonic())
 
-    @property
-    def episode_over(self) -> bool:
-        """The episode's time is up."""
-        return time.monotonic() >= self.episode_due
-
     def _arm(self, now: float) -> None:
         next_due = self.step_due if self._working else min(self.lease_due, self.episode_due)
         often = min(self._terms.step_s, self._terms.lease_s, self._terms.episode_s) / 4

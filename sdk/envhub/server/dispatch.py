@@ -155,19 +155,25 @@ class Batch:
     def __init__(self, items: list[Any], dispatch: Callable[[int, Any, Reply], None], reply: Reply, size: int) -> None:
         self._results: list[bytes] = [b""] * len(items)
         self._left = len(items)
-        self._reply = reply
-        lanes: dict[Any, list[tuple[int, Any]]] = {}
+        self._dispatch, self._reply, self._size = dispatch, reply, size
+        self._lanes: dict[Any, list[tuple[int, Any]]] = {}
         for at, item in enumerate(items):
             session = item.get("session") if isinstance(item, dict) else None
-            lanes.setdefault(session if isinstance(session, str) else at, []).append((at, item))
-        self._lanes = [_Lane(lane, partial(dispatch, size), self._done) for lane in lanes.values()]
+            lane = session if isinstance(session, str) else at
+            if lane in self._lanes:
+                self._lanes[lane].append((at, item))
+            else:
+                self._lanes[lane] = [(at, item)]
 
     def run(self) -> None:
         """Start every lane."""
         if not self._left:
             self._reply(success(b'{"items":[]}'))
-        for lane in self._lanes:
-            lane.run()
+        for lane in self._lanes.values():
+            if len(lane) == 1:  # the usual case, and once a step
+                self._dispatch(self._size, lane[0][1], partial(self._done, lane[0][0]))
+            else:
+                _Lane(lane, partial(self._dispatch, self._size), self._done).run()
 
     def _done(self, at: int, payload: bytes) -> None:
         self._results[at] = payload

@@ -7,17 +7,18 @@ import time
 from envhub.sdk.errors import EnvhubError
 from envhub.sdk.messages import Action, EndReason, JsonObject, StepResult
 from envhub.sdk.trajectory import EndRecord, OpenRecord
-from envhub.server.outcome import Outcome, result_json, step_line, to_json
+from envhub.server.outcome import Outcome, result_json, to_json
 from envhub.server.recording import Done, Recorder
 
 
 class Ledger:
     """The records of one session, and the return so far."""
 
-    __slots__ = ("_log", "_recorder", "parts", "session", "total")
+    __slots__ = ("_head", "_log", "_recorder", "parts", "session", "total")
 
     def __init__(self, session: str, recorder: Recorder) -> None:
         self.session, self._recorder, self._log = session, recorder, recorder.new_log()
+        self._head = b'{"record":"step","session":"%b","index":' % session.encode()
         self.total: float | None = None
         """None until a reward was given."""
         self.parts: dict[str, float] = {}
@@ -27,13 +28,21 @@ class Ledger:
         self._log.append(to_json(record))
 
     def entry(self, outcome: Outcome, result: StepResult, duration_s: float) -> tuple[bytes, bytes]:
-        """A step's answer and its line.
+        """A step's answer and its line, a `StepRecord` put together by hand: this runs once a step.
 
         Raises:
             EnvironmentFailed: the result has no JSON form.
         """
         answer, kept = result_json(result, self._recorder)
-        return answer, step_line(self.session, outcome, kept, duration_s)
+        line = b'%b%d,"action":%b,"result":%b,"started_s":%.6f,"duration_s":%.6f}' % (
+            self._head,
+            outcome.index,
+            outcome.action_json,
+            kept,
+            time.time() - duration_s,
+            duration_s,
+        )
+        return answer, line
 
     def write(self, line: bytes) -> None:
         """Write a line now.

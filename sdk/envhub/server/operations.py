@@ -100,7 +100,8 @@ def parse_action(given: Any, size: int, limit: int) -> Action:
     if size > limit and (size := len(msgspec.json.encode(given))) > limit:
         raise TooLarge(f"the action has {size} bytes; at most {limit} are allowed")
     try:
-        return Action.model_validate(given)
+        action: Action = Action.__pydantic_validator__.validate_python(given)
+        return action
     except ValidationError as error:
         raise InvalidRequest("action: " + explain(error)) from error
 

@@ -15,12 +15,14 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from envhub.sdk.errors import EnvironmentFailed, ServerError
 from envhub.sdk.messages import ImagePart, Observation, Part, ToolResultPart
+
+Place = tuple[int, int]
+"""Where a line lies in the journal: offset and length in bytes."""
 
 Done = Callable[[ServerError | None], None]
 """Told that a record was written, or why it could not be."""
@@ -107,7 +109,7 @@ class JournalRecorder:
         self.size = os.fstat(self._file).st_size
         """Bytes written, and those that wait to be."""
         self._lines: list[bytes] = []
-        self._done: list[Done] = []
+        self._waiting: list[tuple[list[Place], Place, Done]] = []
 
     def new_log(self) -> Log:
         return _JournalLog(self)
@@ -143,23 +145,26 @@ class JournalRecorder:
             temporary.rename(file)
         return ImagePart(media_type=part.media_type, digest=f"sha256:{name}")
 
-    def add(self, line: bytes, done: Done) -> None:
-        """Take one line, to be written by the next flush; it will lie at `size`."""
-        self.size += len(line) + 1
+    def add(self, line: bytes, places: list[Place], done: Done) -> None:
+        """Take one line, to be written by the next flush, which adds its place and calls `done`."""
+        place = (self.size, len(line) + 1)
+        self.size += place[1]
         if not self._lines:
             asyncio.get_running_loop().call_soon(self.flush)
         self._lines.append(line)
-        self._done.append(done)
+        self._waiting.append((places, place, done))
 
     def flush(self) -> ServerError | None:
         """Write every line taken so far with one system call, then tell those who wait. Returns what failed."""
         if not self._lines:
             return None
         data = b"\n".join(self._lines) + b"\n"
-        told = self._done
-        self._lines, self._done = [], []
+        told = self._waiting
+        self._lines, self._waiting = [], []
         error = self._write(data)
-        for done in told:
+        for places, place, done in told:
+            if error is None:  # else others' lines will lie there
+                places.append(place)
             done(error)
         return error
 
@@ -198,7 +203,7 @@ class _JournalLog:
 
     def __init__(self, journal: JournalRecorder) -> None:
         self._journal = journal
-        self._places: list[tuple[int, int]] = []
+        self._places: list[Place] = []
 
     def append(self, line: bytes) -> None:
         self.append_soon(line, _nobody_waits)
@@ -207,13 +212,7 @@ class _JournalLog:
             raise error
 
     def append_soon(self, line: bytes, done: Done) -> None:
-        place = (self._journal.size, len(line) + 1)
-        self._journal.add(line, partial(self._written, place, done))
-
-    def _written(self, place: tuple[int, int], done: Done, error: ServerError | None) -> None:
-        if error is None:  # else others' lines will lie there
-            self._places.append(place)
-        done(error)
+        self._journal.add(line, self._places, done)
 
     def read(self) -> bytes:
         return b"".join(self._journal.read(*place) for place in self._places)

@@ -174,7 +174,7 @@ class Session:
             return "terminated"
         if result.truncated or self.steps >= self.terms.max_turns:
             return "max_turns"
-        return "episode_time" if self._clock.episode_over else None
+        return "episode_time" if time.monotonic() >= self._clock.episode_due else None
 
     async def _graded(self, result: StepResult, end: EndReason) -> tuple[StepResult, EndReason]:
         result, end, error = await grade(self._episode, result, end, self.terms.grade_s)
@@ -187,23 +187,20 @@ class Session:
         """Record, together with the other steps of this turn of the loop, and only then answer."""
         if result.end is not None:  # the host alone says how an episode ends
             result = result.model_copy(update={"end": None})
-        duration_s = time.monotonic() - started
+        duration_s = self._clock.step_ends() - started
         answer, line = self.ledger.entry(outcome, result, duration_s)
-        self._stepped(result, duration_s)
+        self.ledger.count(result)
+        self._owner.stepped(self, duration_s)
         self.ledger.write_soon(line, partial(self._recorded, outcome, answer))
 
     def _write_now(self, outcome: Outcome, result: StepResult, started: float) -> bytes:
         """Record a last step; its answer, to be given once the episode has ended."""
-        duration_s = time.monotonic() - started
+        duration_s = self._clock.step_ends() - started
         answer, line = self.ledger.entry(outcome, result, duration_s)
         self.ledger.write(line)
-        self._stepped(result, duration_s)
-        return answer
-
-    def _stepped(self, result: StepResult, duration_s: float) -> None:
         self.ledger.count(result)
-        self._clock.step_ends()
         self._owner.stepped(self, duration_s)
+        return answer
 
     def _recorded(self, outcome: Outcome, answer: bytes, error: ServerError | None) -> None:
         if error is None:
