@@ -1,0 +1,60 @@
+"""Sixteen oracles at once, each in a session of its own, on tasks of sixteen templates: every one is rewarded."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from web_server import FOLDER, serving
+
+from envhub.clients import Client, Session
+from envhub.sdk import Observation, Task, Trajectory, load
+
+NUM_SESSIONS = 16
+
+pytestmark = pytest.mark.browser
+
+
+class Hand:
+    """What an oracle acts through."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def observation(self) -> Observation:
+        return self._session.observation
+
+    @property
+    def done(self) -> bool:
+        return self._session.ended
+
+    async def act(self, message: str) -> Observation:
+        return (await self._session.step(message)).observation
+
+    async def call(self, tool: str, /, **arguments: Any) -> Observation:
+        return (await self._session.call(tool, **arguments)).observation
+
+
+async def play(client: Client, solve: Any, task: Task) -> Trajectory:
+    async with client.session(task=task.id) as session:
+        await solve(task, Hand(session))
+        return await session.trajectory()
+
+
+async def test_sixteen_oracles_in_parallel_are_all_rewarded() -> None:
+    async with serving(FOLDER, max_sessions=NUM_SESSIONS) as web:
+        environment = load(str(FOLDER))
+        solve = environment.attribute(environment.manifest.oracle.entry)
+        source = environment.cls.tasks()
+        tasks = [task for split in source.splits() for task in source.page(split, 0, 1000)]
+        chosen = list({task.metadata["template"]: task for task in tasks}.values())[:NUM_SESSIONS]
+        played = await asyncio.gather(*(play(web.client, solve, task) for task in chosen))
+        assert {trajectory.open.task.id: trajectory.reward for trajectory in played} == {
+            task.id: 1.0 for task in chosen
+        }
+        assert {trajectory.end for trajectory in played} == {"terminated"}
+        async with asyncio.timeout(30):  # the last one's is removed after its end was told
+            while web.session_folders():
+                await asyncio.sleep(0.05)
