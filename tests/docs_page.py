@@ -5,7 +5,7 @@ The words after a block's language say what is done with it:
     python                    run, in one namespace a page; `await` works at the top level
     python file: PATH         written to PATH (any language)
     console                   each `$ command` is run; the lines under it must come out, in this order; … is anything
-    console background        the command keeps running until the page ends; the next block waits for its port
+    console background        the command keeps running until the page ends; the next block waits until it is ready
     LANGUAGE no-run: REASON   not run
 
 8400, the default port, is replaced by a free one everywhere.
@@ -22,6 +22,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -114,7 +115,7 @@ class Page:
         assert re.search(pattern, done.stdout, re.DOTALL), f"`{command}` did not print this, but:\n{done.stdout}"
 
     def _start(self, text: str) -> None:
-        """Start a server and wait until its port answers."""
+        """Start a server and wait until it is ready: its port listens long before its token can be found."""
         [(command, _)] = _commands(text)
         log = self._running.enter_context((self.folder / "background.log").open("w", encoding="utf-8"))
         process = subprocess.Popen(
@@ -124,9 +125,9 @@ class Page:
         self._running.callback(process.wait, timeout=30)
         self._running.callback(process.terminate)
         deadline = time.monotonic() + READY_S
-        while not _listens(self.port):
+        while not _is_ready(self.port):
             assert process.poll() is None, (self.folder / "background.log").read_text(encoding="utf-8")
-            assert time.monotonic() < deadline, f"`{command}` does not listen at port {self.port}"
+            assert time.monotonic() < deadline, f"`{command}` is not ready at port {self.port}"
             time.sleep(0.05)
 
     def _environment(self) -> dict[str, str]:
@@ -148,9 +149,12 @@ def _free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def _listens(port: str) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", int(port))) == 0
+def _is_ready(port: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as reply:
+            return reply.status == 200
+    except OSError:  # nothing listens, nothing is answered yet, or not ready
+        return False
 
 
 __all__ = ["RUN", "Block", "Page", "read_blocks"]
