@@ -149,7 +149,8 @@ async def main() -> int:
     )
     async with connect(NAME, server_options=("--max-sessions", str(PARALLEL))) as client:
         console.print(
-            f"It listens at {client.url}. Playing {NUM_TASKS} tasks with the oracle, {NUM_TASKS} at random.\n"
+            f"It listens at {client.url}. Playing {NUM_TASKS} tasks with the oracle, "
+            f"the same at random for at most {RANDOM_TURNS} turns, {PARALLEL} at a time.\n"
         )
         played = await play_all(client, environment, console.print)
         picture = await screenshot(client, played[0].task)
