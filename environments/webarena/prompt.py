@@ -12,7 +12,7 @@ You do a task in a web browser. After each of your actions you see the browser a
 
 - notes, where something happened that the page does not show (a dialog, an action that could not be done);
 - the tabs, and the address of the current one;
-- the current page, all of it, as an accessibility tree: a line an element, with its number in brackets, role, name, state.
+- the whole current page as an accessibility tree: a line an element, with its number in brackets, role, name and state.
 Numbers belong to the page you see now; use those of the latest page only.
 
 Give one action at a time, either as a tool call or as text. As text, it is the last line of your reply, or stands
