@@ -231,7 +231,7 @@ async def test_rollouts_over_a_connection_that_keeps_breaking_are_the_same(
             proxy.cut()
             await asyncio.wait([running], timeout=0.1)
         broken = await running
-    assert proxy.connections > 3
+    assert proxy.connections > 1
     assert [one.reward for one in broken] == [one.reward for one in calm]
     assert [[step.result for step in one.steps] for one in broken] == [
         [step.result for step in one.steps] for one in calm

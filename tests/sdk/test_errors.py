@@ -40,7 +40,7 @@ def test_unknown_code_becomes_a_server_error_and_keeps_the_detail() -> None:
 
 
 def test_unknown_code_of_a_known_boundary_keeps_the_boundary() -> None:
-    error = from_problem({"code": "browser_crashed", "boundary": "sandbox", "detail": "the browser is gone"})
+    error = from_problem({"code": "no_such_code", "boundary": "sandbox", "detail": "it is gone"})
     assert type(error) is errors.SandboxFailed
     assert type(from_problem({"code": "new", "boundary": "request"})) is errors.RequestError
 
