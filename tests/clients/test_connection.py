@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -158,6 +161,24 @@ async def test_a_killed_client_takes_its_server_with_it(tmp_path: Path, monkeypa
                 break
         while find_server_token(address) is not None:  # another process removes it
             await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("transport", ["websocket", "http"])
+async def test_a_server_of_ours_that_dies_is_lost_at_once(
+    tmp_path: Path, monkeypatch: Any, transport: Literal["websocket", "http"]
+) -> None:
+    monkeypatch.setenv("ENVHUB_HOME", str(tmp_path))
+    async with connect(str(ARENA), transport=transport) as client:
+        session = await client.open(task="test-0")
+        waiting = asyncio.create_task(session.call("wait", seconds=4))
+        await asyncio.sleep(0.2)
+        [record] = (tmp_path / "servers").glob("*.json")
+        os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
+        async with asyncio.timeout(30):  # its lease is longer
+            with pytest.raises(ConnectionLost, match="ended with code -9"):
+                await waiting
+            with pytest.raises(ConnectionLost, match="ended with code -9"):
+                await client.open(task="test-0")
 
 
 async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,11 +70,11 @@ class Connection:
 
     async def __aenter__(self) -> Client:
         async with AsyncExitStack() as stack:
-            url, token = self._target, self._token
+            url, token, server = self._target, self._token, None
             if "://" not in url:
                 if token is not None:
                     raise InvalidRequest(f"a token goes with an address; the server for {url!r} makes its own")
-                url, token = await self._start_server(stack)
+                server, url, token = await self._start_server(stack)
             else:
                 _check_address(url)
                 if token is None and not self._options.get("sessions_only"):
@@ -84,6 +84,9 @@ class Connection:
             await transport.start()
             channel = Channel(url, transport, self._options.get("deadlines") or Deadlines())
             stack.push_async_callback(channel.close)
+            if server is not None:
+                watch = asyncio.create_task(_watch(server, transport), name="envhub serve watch")
+                stack.callback(watch.cancel)
             self._stack = stack.pop_all()
             return Client(channel)
 
@@ -97,12 +100,12 @@ class Connection:
             await asyncio.wait([closing], timeout=EXIT_TIMEOUT_S)
             raise
 
-    async def _start_server(self, stack: AsyncExitStack) -> tuple[str, str]:
+    async def _start_server(self, stack: AsyncExitStack) -> tuple[LocalServer, str, str]:
         options = self._options
         server = LocalServer(self._target, options.get("server_options", ()), options.get("start_timeout_s", 900.0))
         stack.push_async_callback(server.stop)
         ready = await server.start()
-        return ready.url, ready.token
+        return server, ready.url, ready.token
 
     def _transport(self, url: str, token: str | None) -> Transport:
         if "://" in self._target and "server_options" in self._options:
@@ -130,6 +133,11 @@ class Connection:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"connect() is not yet a client, so it has no {name!r}: use {USE}")
+
+
+async def _watch(server: LocalServer, transport: Transport) -> None:
+    """A server of ours that has ended does not come back: nobody need wait for it until the leases are over."""
+    transport.abandon(await server.wait_ended())
 
 
 def _check_address(url: str) -> None:

@@ -56,6 +56,7 @@ class HttpTransport:
         self._url = url.rstrip("/")
         self._token = token
         self._held: dict[str, Held] = {}
+        self._gone: str | None = None
         self._codec = JsonCodec()
         self._client = httpx.AsyncClient(
             base_url=self._url, limits=httpx.Limits(max_connections=MAX_CONNECTIONS), timeout=None
@@ -99,6 +100,9 @@ class HttpTransport:
     def release(self, session: str) -> None:
         self._held.pop(session, None)
 
+    def abandon(self, reason: str) -> None:
+        self._gone = reason  # what waits is refused by the dead server's port, and looks here
+
     async def close(self) -> None:
         self._held.clear()
         await self._client.aclose()
@@ -116,6 +120,8 @@ class HttpTransport:
             try:
                 return await self._send(method, path, token, query, body)
             except (httpx.TransportError, ConnectionLost) as error:
+                if self._gone is not None:
+                    raise ConnectionLost(self._gone) from error
                 if not await backoff.wait():
                     raise self._unreachable(str(error) or type(error).__name__) from error
 

@@ -115,6 +115,13 @@ class LocalServer:
     def _last_words(self) -> str:
         return ". Its last words:\n" + "\n".join(self._tail) if self._tail else ""
 
+    async def wait_ended(self) -> str:
+        """Wait, after `start`, until it has ended; with its own words, since nobody asked it to."""
+        assert self._process is not None
+        code = await self._process.wait()
+        await asyncio.wait(self._readers, timeout=1)
+        return f"the server of {self._name!r} ended with code {code}{self._last_words()}"
+
     async def stop(self) -> None:
         """End it: its standard input closes and it is asked to stop; after a while it is killed."""
         process = self._process

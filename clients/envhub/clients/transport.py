@@ -55,6 +55,10 @@ class Transport(Protocol):
         """This session is no longer used here."""
         ...
 
+    def abandon(self, reason: str) -> None:
+        """The server is known to be gone for good: what waits and what comes is ConnectionLost at once."""
+        ...
+
     async def close(self) -> None:
         """Close the connection; sessions live on until their lease ends."""
         ...

@@ -68,6 +68,7 @@ class WebSocketTransport:
         self._pending: dict[int, _Pending] = {}
         self._held: dict[str, Held] = {}
         self._lost: dict[str, EnvhubError] = {}
+        self._gone: str | None = None
         self._frame_limit: float | None = None
         self._socket: ClientConnection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -81,6 +82,8 @@ class WebSocketTransport:
         session = fields.get("session")
         if self._lost and session in self._lost:
             raise self._lost[session]
+        if self._gone is not None:
+            raise ConnectionLost(self._gone)
         number = next(self._numbers)
         frame = self._codec.encode({"id": number, "op": op, **fields})
         if len(frame) >= LARGE:
@@ -108,6 +111,12 @@ class WebSocketTransport:
     def release(self, session: str) -> None:
         self._held.pop(session, None)
         self._lost.pop(session, None)
+
+    def abandon(self, reason: str) -> None:
+        self._gone = reason
+        if self._task is not None:
+            self._task.cancel()
+        self._fail(ConnectionLost(reason))
 
     async def close(self) -> None:
         self._held.clear()
