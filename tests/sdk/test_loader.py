@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from envhub.sdk import EnvironmentFailed, ManifestError, NotFound, find_folder, list_bundled, load
+from envhub.sdk.loader import bundled_folder
 
 MANIFEST = """
 name = "sql"
@@ -109,3 +110,12 @@ def test_folder_in_the_working_directory_is_found_by_its_name(monkeypatch: pytes
 
 def test_every_bundled_manifest_can_be_read() -> None:
     assert "frozen-lake" in [manifest.name for _, manifest in list_bundled()]
+
+
+def test_a_bundled_name_means_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "frozen-lake"
+    here.mkdir()
+    (here / "envhub.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert find_folder("frozen-lake") == bundled_folder() / "frozen-lake"
+    assert find_folder("./frozen-lake") == here

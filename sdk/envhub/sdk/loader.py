@@ -55,18 +55,22 @@ def list_bundled() -> list[tuple[Path, Manifest]]:
 def find_folder(name_or_path: str) -> Path:
     """The folder of a bundled environment's name, or of a path.
 
+    A bare name is a bundled environment's before it is a folder's here: what `serve webarena` hosts must not depend
+    on where it is typed. `./webarena` is the folder.
+
     Raises:
         NotFound: no bundled environment of that name; near names are given.
         ManifestError: a path without an environment.
     """
     path = Path(name_or_path).expanduser()
+    is_path = len(path.parts) > 1 or name_or_path.startswith((".", "~")) or path.is_absolute()
+    bundled = bundled_folder() / name_or_path
+    if not is_path and (bundled / FILE_NAME).is_file():
+        return bundled.resolve()
     if path.is_dir() and (path / FILE_NAME).is_file():
         return path.resolve()
-    if len(path.parts) > 1 or name_or_path.startswith((".", "~")):
+    if is_path:
         read_manifest(path)  # raises, and says what is missing
-    bundled = bundled_folder() / name_or_path
-    if (bundled / FILE_NAME).is_file():
-        return bundled.resolve()
     raise NotFound(_unknown(name_or_path))
 
 
