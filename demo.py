@@ -13,16 +13,14 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from envhub.clients import Client, RandomPolicy, Session, connect, rollout
+from envhub.clients import Client, RandomPolicy, SessionAgent, connect, rollout
 from envhub.sdk import (
     ImagePart,
     LoadedEnvironment,
-    Observation,
     Task,
     ToolResultPart,
     Trajectory,
@@ -36,7 +34,7 @@ RANDOM_TURNS = 6
 PARALLEL = 5
 OUT = Path("demo-output")
 
-Solve = Callable[[Task, "Hand"], Awaitable[None]]
+Solve = Callable[[Task, SessionAgent], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -49,31 +47,10 @@ class Played:
     seconds: float
 
 
-class Hand:
-    """What an oracle acts through: one session, seen from the agent's side."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @property
-    def observation(self) -> Observation:
-        return self._session.observation
-
-    @property
-    def done(self) -> bool:
-        return self._session.ended
-
-    async def act(self, message: str) -> Observation:
-        return (await self._session.step(message)).observation
-
-    async def call(self, tool: str, /, **arguments: Any) -> Observation:
-        return (await self._session.call(tool, **arguments)).observation
-
-
 async def play_oracle(client: Client, task: Task, solve: Solve) -> Trajectory:
     """Let the oracle solve a task; the server's record of it."""
     async with client.session(task=task.id) as session:
-        await solve(task, Hand(session))
+        await solve(task, SessionAgent(session))
         return await session.trajectory()
 
 

@@ -1,5 +1,6 @@
 """The Python client: `async with connect(url) as client`. Its plain face is `envhub.clients.sync`."""
 
+from envhub.clients.agent import SessionAgent
 from envhub.clients.channel import Deadlines
 from envhub.clients.client import Client
 from envhub.clients.connection import Connection, ConnectOptions, connect
@@ -25,6 +26,7 @@ __all__ = [
     "RolloutProgress",
     "ScriptedPolicy",
     "Session",
+    "SessionAgent",
     "SessionContext",
     "SessionFacts",
     "SessionTokens",

@@ -8,38 +8,17 @@ from typing import Any
 import pytest
 from web_server import FOLDER, serving
 
-from envhub.clients import Client, Session
-from envhub.sdk import Observation, Task, Trajectory, load
+from envhub.clients import Client, SessionAgent
+from envhub.sdk import Task, Trajectory, load
 
 NUM_SESSIONS = 16
 
 pytestmark = pytest.mark.browser
 
 
-class Hand:
-    """What an oracle acts through."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @property
-    def observation(self) -> Observation:
-        return self._session.observation
-
-    @property
-    def done(self) -> bool:
-        return self._session.ended
-
-    async def act(self, message: str) -> Observation:
-        return (await self._session.step(message)).observation
-
-    async def call(self, tool: str, /, **arguments: Any) -> Observation:
-        return (await self._session.call(tool, **arguments)).observation
-
-
 async def play(client: Client, solve: Any, task: Task) -> Trajectory:
     async with client.session(task=task.id) as session:
-        await solve(task, Hand(session))
+        await solve(task, SessionAgent(session))
         return await session.trajectory()
 
 
