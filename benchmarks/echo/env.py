@@ -18,7 +18,7 @@ class Echo(Environment):
     async def step(self, action: Action) -> StepResult:
         if action.message is None:
             return await super().step(action)
-        return StepResult(observation=Observation.of(action.message), reward=0.0)
+        return StepResult.of(action.message, reward=0.0)
 
     @tool
     async def echo(self, text: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -170,3 +170,15 @@ def through_proxy(server: ServerThread) -> AbstractAsyncContextManager[tuple[Pro
 def open_proxy() -> Callable[[int], AbstractAsyncContextManager[tuple[Proxy, str]]]:
     """`async with open_proxy(port) as (proxy, url)`: a proxy to a server of the test's own."""
     return _open_proxy
+
+
+@pytest.fixture
+def none_left() -> Callable[[Client], Awaitable[None]]:
+    """Waits until no session is left: its place is given back once its environment is closed, after the last reply."""
+
+    async def wait(client: Client) -> None:
+        async with asyncio.timeout(10):
+            while (await client.info()).sessions:
+                await asyncio.sleep(0.01)
+
+    return wait

@@ -34,13 +34,13 @@ async def test_results_come_in_the_order_of_the_requests(client: Client) -> None
     assert [one.open.task.seed for one in played] == list(range(64))
 
 
-async def test_a_small_server_serves_more_rollouts_than_it_has_places(start_server: Any) -> None:
+async def test_a_small_server_serves_more_rollouts_than_it_has_places(start_server: Any, none_left: Any) -> None:
     server = start_server(max_sessions=4).start()
     async with connect(server.url, server.token) as client:
         requests: list[OpenOptions] = [{"task": f"train-{number}", "wait_s": 0.05} for number in range(24)]
         played = await rollouts(client, _oracle, requests, concurrency=12)
         assert [one.reward for one in played] == [float(number) for number in range(24)]
-        assert (await client.info()).sessions == 0
+        await none_left(client)
 
 
 async def test_nine_clients_of_a_server_for_eight_each_read_back_their_own(start_server: Any) -> None:
@@ -93,7 +93,7 @@ async def test_failed_ones_in_a_file_are_rolled_out_again(plain_client: Client, 
     assert (failed.reward, again.reward) == (None, 3.0)
 
 
-async def test_they_stream_as_they_finish_and_stop_when_left(start_server: Any) -> None:
+async def test_they_stream_as_they_finish_and_stop_when_left(start_server: Any, none_left: Any) -> None:
     server = start_server().start()
 
     def policy(request: OpenOptions) -> ScriptedPolicy:
@@ -109,10 +109,10 @@ async def test_they_stream_as_they_finish_and_stop_when_left(start_server: Any) 
                 if len(found) == 2:
                     break
         assert sorted(found) == [(1, 1.0), (2, 1.0)]
-        assert (await client.info()).sessions == 0
+        await none_left(client)
 
 
-async def test_a_bug_in_a_policy_is_raised_and_stops_the_others(start_server: Any) -> None:
+async def test_a_bug_in_a_policy_is_raised_and_stops_the_others(start_server: Any, none_left: Any) -> None:
     server = start_server().start()
 
     def broken(episode: Episode) -> ToolCall:
@@ -123,7 +123,7 @@ async def test_a_bug_in_a_policy_is_raised_and_stops_the_others(start_server: An
     async with connect(server.url, server.token) as client:
         with pytest.raises(ZeroDivisionError):
             await rollouts(client, lambda _: ScriptedPolicy(broken), [{"seed": seed} for seed in range(5)])
-        assert (await client.info()).sessions == 0
+        await none_left(client)
 
 
 async def test_a_refused_request_is_raised(plain_client: Client) -> None:

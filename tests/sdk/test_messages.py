@@ -97,3 +97,11 @@ def test_messages_are_immutable() -> None:
     part = TextPart(text="a")
     with pytest.raises(ValidationError, match="frozen"):
         part.text = "b"
+
+
+def test_a_result_is_made_of_a_text_or_an_observation() -> None:
+    plain = StepResult.of("on", reward=0.5, terminated=True)
+    assert plain == StepResult(observation=Observation.of("on"), reward=0.5, terminated=True)
+    assert StepResult.of(Observation.of("a", "b")).observation.text == "a\nb"
+    with pytest.raises(ValueError, match="finite"):
+        StepResult.of("on", reward=float("nan"))

@@ -84,10 +84,8 @@ class Observation(WireModel):
     @classmethod
     def of(cls, *content: str | TextPart | ImagePart | ToolResultPart) -> Observation:
         """An observation of these parts; a str becomes a text part."""
-        if len(content) == 1 and isinstance(content[0], str):  # by far the most common, and once a step
-            made: Observation = cls.__pydantic_validator__.validate_python(
-                {"parts": ({"type": "text", "text": content[0]},)}
-            )
+        if len(content) == 1 and type(content[0]) is str:  # by far the most common, and once a step
+            made: Observation = cls.__pydantic_validator__.validate_python(_text_only(content[0]))
             return made
         return cls(parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in content))
 
@@ -99,6 +97,11 @@ class Observation(WireModel):
             inner = part.content if isinstance(part, ToolResultPart) else (part,)
             lines.extend(piece.text for piece in inner if isinstance(piece, TextPart))
         return "\n".join(lines)
+
+
+def _text_only(text: str) -> JsonObject:
+    """What an observation of one text is made of. Checking nested models in one call costs half of one call each."""
+    return {"parts": ({"type": "text", "text": text},)}
 
 
 class Message(WireModel):
@@ -178,6 +181,15 @@ class StepResult(WireModel):
     """Why the episode ended; None while it goes on. Set by the host."""
     info: JsonObject = Field(default_factory=dict)
     """Diagnostics for the control side; never shown to the agent."""
+
+    @classmethod
+    def of(cls, content: str | Observation, reward: float | None = None, *, terminated: bool = False) -> StepResult:
+        """The usual result: what the policy sees, this step's reward, and whether the environment ended the episode."""
+        seen = _text_only(content) if isinstance(content, str) else content
+        made: StepResult = cls.__pydantic_validator__.validate_python(
+            {"observation": seen, "reward": reward, "terminated": terminated}
+        )
+        return made
 
     @property
     def ended(self) -> bool:
