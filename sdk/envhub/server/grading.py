@@ -60,7 +60,8 @@ def add_score(result: StepResult, score: Score | None) -> StepResult:
     for name, value in score.rewards.items():
         parts[name] = parts.get(name, 0.0) + value
     info = {**result.info, "metrics": score.metrics} if score.metrics else result.info
-    return result.model_copy(update={"reward": math.fsum(parts.values()), "rewards": parts, "info": info})
+    reward = math.fsum(parts.values()) if parts else None  # metrics alone grant nothing, and no 0 either
+    return result.model_copy(update={"reward": reward, "rewards": parts, "info": info})
 
 
 __all__ = ["add_score", "check_parts", "grade"]
